@@ -1,0 +1,7 @@
+export {
+  AuthorityError,
+  type AuthorityErrorOptions,
+  type ErrorDetails,
+  isAuthorityError,
+} from './authority-error.ts';
+export { type CodeRow, type ErrorCode, type ErrorKind, errorCodes } from './codes.ts';
