@@ -1,0 +1,43 @@
+#include "environment.h"
+
+#include "handle.h"
+
+namespace workspace_authority {
+
+void Environment::create(napi_env env) {
+  auto* environment = new Environment();
+  napi_set_instance_data(
+      env, environment, [](napi_env, void* data, void*) { delete static_cast<Environment*>(data); }, nullptr);
+  napi_add_env_cleanup_hook(env, clean_up, environment);
+}
+
+Environment& Environment::of(napi_env env) {
+  void* data = nullptr;
+  napi_get_instance_data(env, &data);
+  return *static_cast<Environment*>(data);
+}
+
+void Environment::clean_up(void* data) {
+  // Finalizers delete the objects, in no promised order with this one; here they let go of what they hold and of us.
+  auto* environment = static_cast<Environment*>(data);
+  while (Handle* handle = environment->first_handle_) {
+    handle->close();
+    handle->leave_environment();
+  }
+}
+
+void Environment::set_constructor(napi_env env, const void* class_key, napi_value constructor) {
+  napi_ref reference = nullptr;
+  napi_create_reference(env, constructor, 1, &reference);
+  constructors_.emplace_back(class_key, reference);
+}
+
+napi_value Environment::constructor(napi_env env, const void* class_key) const {
+  napi_value constructor = nullptr;
+  for (const auto& [key, reference] : constructors_) {
+    if (key == class_key) napi_get_reference_value(env, reference, &constructor);
+  }
+  return constructor;
+}
+
+}  // namespace workspace_authority

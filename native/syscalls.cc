@@ -1,0 +1,200 @@
+#include "syscalls.h"
+
+#include <sys/inotify.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "call_hooks.h"
+#include "kernel_abi.h"
+
+namespace workspace_authority {
+
+#ifdef WITH_FAULTS
+CallHooks call_hooks;
+#endif
+
+namespace syscalls {
+namespace {
+
+/** Makes one call, again after EINTR; returns its value, or -1 with errno set. */
+template <typename Call>
+long invoke([[maybe_unused]] const char* name, Call call) {
+#ifdef WITH_FAULTS
+  if (call_hooks.before != nullptr) {
+    if (const int injected = call_hooks.before(name); injected != 0) {
+      errno = injected;
+      return -1;
+    }
+  }
+#endif
+  long result = 0;
+  do {
+    result = static_cast<long>(call());
+  } while (result == -1 && errno == EINTR);
+#ifdef WITH_FAULTS
+  if (result != -1 && call_hooks.after != nullptr) {
+    if (const int injected = call_hooks.after(name); injected != 0) {
+      errno = injected;
+      return -1;
+    }
+  }
+#endif
+  return result;
+}
+
+Failure failure_of(const char* name) { return Failure{errno, name, Refusal::none}; }
+
+template <typename Call>
+Status status_of(const char* name, Call call) {
+  if (invoke(name, call) == -1) return failure_of(name);
+  return Done{};
+}
+
+template <typename Call>
+Result<std::size_t> count_of(const char* name, Call call) {
+  const long result = invoke(name, call);
+  if (result == -1) return failure_of(name);
+  return static_cast<std::size_t>(result);
+}
+
+template <typename Call>
+Result<UniqueFd> descriptor_of(const char* name, Call call) {
+  // Owned from inside the call, so that a fault injected after it does not leak the descriptor.
+  UniqueFd fd;
+  const long result = invoke(name, [&] {
+    fd.reset(static_cast<int>(call()));
+    return static_cast<long>(fd.get());
+  });
+  if (result == -1) return failure_of(name);
+  return fd;
+}
+
+}  // namespace
+
+Result<UniqueFd> openat2(int directory, const char* path, std::uint64_t flags, std::uint64_t mode,
+                         std::uint64_t resolve) {
+  kernel::OpenHow how{flags | O_CLOEXEC, mode, resolve};
+  return descriptor_of("openat2", [&] { return ::syscall(kernel::sys_openat2, directory, path, &how, sizeof how); });
+}
+
+namespace {
+Result<struct statx> statx_call(int directory, const char* name, int flags, unsigned mask) {
+  struct statx facts;
+  const long result =
+      invoke("statx", [&] { return ::syscall(SYS_statx, directory, name, flags | AT_NO_AUTOMOUNT, mask, &facts); });
+  if (result == -1) return failure_of("statx");
+  return facts;
+}
+}  // namespace
+
+Result<struct statx> statx_fd(int fd, unsigned mask) { return statx_call(fd, "", AT_EMPTY_PATH, mask); }
+
+Result<struct statx> statx_at(int directory, const char* name, unsigned mask) {
+  return statx_call(directory, name, AT_SYMLINK_NOFOLLOW, mask);
+}
+
+Result<struct statfs> fstatfs(int fd) {
+  struct statfs facts;
+  if (invoke("fstatfs", [&] { return ::fstatfs(fd, &facts); }) == -1) return failure_of("fstatfs");
+  return facts;
+}
+
+Result<FileHandleBytes> name_to_handle_at(int fd, int flags) {
+  // struct file_handle ends in a flexible array; a plain buffer keeps gcc's bounds check out of it.
+  constexpr std::size_t header = sizeof(unsigned) + sizeof(int);
+  alignas(struct file_handle) unsigned char buffer[header + sizeof(FileHandleBytes::bytes)] = {};
+  const unsigned capacity = sizeof(FileHandleBytes::bytes);
+  std::memcpy(buffer, &capacity, sizeof capacity);
+  int mount_id = 0;
+  const long result = invoke("name_to_handle_at", [&] {
+    return ::syscall(SYS_name_to_handle_at, fd, "", buffer, &mount_id, flags | AT_EMPTY_PATH);
+  });
+  if (result == -1) return failure_of("name_to_handle_at");
+  FileHandleBytes handle;
+  std::memcpy(&handle.size, buffer, sizeof handle.size);
+  std::memcpy(&handle.type, buffer + sizeof(unsigned), sizeof handle.type);
+  std::memcpy(handle.bytes, buffer + header, handle.size);
+  return handle;
+}
+
+Result<std::size_t> pread(int fd, void* buffer, std::size_t length, std::uint64_t position) {
+  return count_of("pread64", [&] { return ::pread(fd, buffer, length, static_cast<off_t>(position)); });
+}
+
+Result<std::size_t> pread_nowait(int fd, void* buffer, std::size_t length, std::uint64_t position) {
+  struct iovec part{buffer, length};
+  return count_of("preadv2", [&] {
+    // The kernel takes the offset as two words; on 64-bit machines the high one is ignored.
+    return ::syscall(SYS_preadv2, fd, &part, 1UL, position, 0UL, kernel::rwf_nowait);
+  });
+}
+
+Result<std::size_t> read(int fd, void* buffer, std::size_t length) {
+  return count_of("read", [&] { return ::read(fd, buffer, length); });
+}
+
+Result<std::size_t> getdents64(int fd, void* buffer, std::size_t length) {
+  return count_of("getdents64", [&] { return ::syscall(SYS_getdents64, fd, buffer, length); });
+}
+
+Result<std::string> readlinkat(int directory, const char* name) {
+  // A target is at most PATH_MAX - 1 bytes (symlink(2)).
+  char buffer[4096];
+  const auto length = count_of("readlinkat", [&] { return ::readlinkat(directory, name, buffer, sizeof buffer); });
+  if (!length) return length.failure();
+  return std::string(buffer, length.value());
+}
+
+Result<std::size_t> pwrite(int fd, const void* buffer, std::size_t length, std::uint64_t position) {
+  return count_of("pwrite64", [&] { return ::pwrite(fd, buffer, length, static_cast<off_t>(position)); });
+}
+
+Status renameat2(int from_directory, const char* from, int to_directory, const char* to, unsigned flags) {
+  return status_of("renameat2",
+                   [&] { return ::syscall(SYS_renameat2, from_directory, from, to_directory, to, flags); });
+}
+
+Status unlinkat(int directory, const char* name, int flags) {
+  return status_of("unlinkat", [&] { return ::unlinkat(directory, name, flags); });
+}
+
+Status mkdirat(int directory, const char* name, mode_t mode) {
+  return status_of("mkdirat", [&] { return ::mkdirat(directory, name, mode); });
+}
+
+Status fchmod(int fd, mode_t mode) {
+  return status_of("fchmod", [&] { return ::fchmod(fd, mode); });
+}
+
+Status fchown(int fd, uid_t owner, gid_t group) {
+  return status_of("fchown", [&] { return ::fchown(fd, owner, group); });
+}
+
+Status fdatasync(int fd) {
+  return status_of("fdatasync", [&] { return ::fdatasync(fd); });
+}
+
+Status fsync(int fd) {
+  return status_of("fsync", [&] { return ::fsync(fd); });
+}
+
+Result<UniqueFd> inotify_init() {
+  return descriptor_of("inotify_init1", [] { return ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK); });
+}
+
+Result<int> inotify_add_watch(int inotify, const char* path, std::uint32_t mask) {
+  const long watch = invoke("inotify_add_watch", [&] { return ::inotify_add_watch(inotify, path, mask); });
+  if (watch == -1) return failure_of("inotify_add_watch");
+  return static_cast<int>(watch);
+}
+
+Status inotify_rm_watch(int inotify, int watch) {
+  return status_of("inotify_rm_watch", [&] { return ::inotify_rm_watch(inotify, watch); });
+}
+
+}  // namespace syscalls
+}  // namespace workspace_authority

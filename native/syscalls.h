@@ -1,0 +1,60 @@
+#pragma once
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "result.h"
+#include "unique_fd.h"
+
+/**
+ * One function per system call: it makes the call once (again after EINTR), and returns its value or its errno with the
+ * name of the call. Nothing here knows JavaScript, retries on EAGAIN or chooses flags, except O_CLOEXEC, which is
+ * always set. Calls younger than glibc 2.28 go through syscall(2), so that a prebuilt addon loads on old distributions.
+ */
+namespace workspace_authority::syscalls {
+
+Result<UniqueFd> openat2(int directory, const char* path, std::uint64_t flags, std::uint64_t mode,
+                         std::uint64_t resolve);
+
+/** statx(2) of an open descriptor (AT_EMPTY_PATH). Never triggers an automount. */
+Result<struct statx> statx_fd(int fd, unsigned mask);
+/** statx(2) of a name in a directory; a symbolic link itself, never its target. */
+Result<struct statx> statx_at(int directory, const char* name, unsigned mask);
+Result<struct statfs> fstatfs(int fd);
+
+struct FileHandleBytes {
+  int type = 0;
+  unsigned size = 0;
+  unsigned char bytes[128] = {};  // MAX_HANDLE_SZ
+};
+/** name_to_handle_at(2) of an open descriptor; `flags` may hold AT_HANDLE_FID. */
+Result<FileHandleBytes> name_to_handle_at(int fd, int flags);
+
+Result<std::size_t> pread(int fd, void* buffer, std::size_t length, std::uint64_t position);
+/** preadv2(2) with RWF_NOWAIT: EAGAIN instead of waiting for the disk. */
+Result<std::size_t> pread_nowait(int fd, void* buffer, std::size_t length, std::uint64_t position);
+Result<std::size_t> read(int fd, void* buffer, std::size_t length);
+Result<std::size_t> getdents64(int fd, void* buffer, std::size_t length);
+/** Whole target of the link. An empty `name` reads the link that `directory` (O_PATH | O_NOFOLLOW) is. */
+Result<std::string> readlinkat(int directory, const char* name);
+
+Result<std::size_t> pwrite(int fd, const void* buffer, std::size_t length, std::uint64_t position);
+Status renameat2(int from_directory, const char* from, int to_directory, const char* to, unsigned flags);
+Status unlinkat(int directory, const char* name, int flags);
+Status mkdirat(int directory, const char* name, mode_t mode);
+Status fchmod(int fd, mode_t mode);
+Status fchown(int fd, uid_t owner, gid_t group);
+Status fdatasync(int fd);
+Status fsync(int fd);
+
+Result<UniqueFd> inotify_init();
+Result<int> inotify_add_watch(int inotify, const char* path, std::uint32_t mask);
+Status inotify_rm_watch(int inotify, int watch);
+
+}  // namespace workspace_authority::syscalls
