@@ -142,10 +142,16 @@ export interface FileHandle {
   readAt(position: number, length: number): Promise<Uint8Array>;
 }
 
-/** An open-file-description lock (F_OFD_SETLK, fcntl(2)): the kernel drops it when the holder dies. Never waits. */
+/**
+ * Open-file-description locks (F_OFD_SETLK with a length of 1, fcntl(2)) on single bytes of one lock file: as many independent
+ * locks as there are bytes, for one descriptor. The kernel drops them when the holder dies. Handles exclude each other, within
+ * one process too; through one handle a byte that it holds already is acquired again with success, and one release frees it.
+ * Never waits.
+ */
 export interface LeaseHandle {
-  tryAcquire(): boolean;
-  release(): void;
+  /** `slot`: the byte, an integer from 0 to 2^48 - 1; it need not exist in the file. False: another handle holds it. */
+  tryAcquire(slot: number): boolean;
+  release(slot: number): void;
   close(): void;
 }
 
