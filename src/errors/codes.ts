@@ -49,6 +49,13 @@ export const errorCodes = {
     title: 'The request body is too large.',
     legacy: 'body too large',
   },
+  headers_too_large: { kind: 'invalid', status: 431, title: 'The request line or headers are too large.' },
+  request_timeout: {
+    kind: 'invalid',
+    status: 408,
+    title: 'The request did not arrive in time.',
+    retryable: true,
+  },
   precondition_required: {
     kind: 'invalid',
     status: 428,
