@@ -58,14 +58,16 @@ export class StateFile<Content> {
   }
 
   /**
-   * Replaces the content by what `change` makes of it. The caller holds the lease of this file; programs that know no lease are
+   * Replaces the content by what `change` makes of it; the same object back means that nothing is to be written. The caller holds the lease of this file; programs that know no lease are
    * noticed by the exchange, and the change is then made anew on what they wrote.
    * @throws the format's `unavailable` | `state_unavailable` | what `change` throws
    */
   async update(change: (content: Content) => Content): Promise<Content> {
     for (let attempt = 0; attempt < replaceAttempts; attempt += 1) {
       const reading = await this.#read();
-      const changed = change(reading === null ? this.#format.empty() : this.#parse(reading));
+      const content = reading === null ? this.#format.empty() : this.#parse(reading);
+      const changed = change(content);
+      if (changed === content) return content;
       if (await this.#write(this.#print(changed), reading)) return changed;
     }
     throw this.#refusal('state_unavailable', 'another program keeps changing it');
@@ -143,10 +145,12 @@ export class StateFile<Content> {
 
   #print(content: Content): Uint8Array {
     const { version, limit } = this.#format;
-    const text = JSON.stringify({ version, ...this.#format.print(content) }, null, 1);
-    const bytes = Buffer.from(`${text}\n`);
-    if (bytes.length <= limit) return bytes;
-    throw this.#refusal('state_unavailable', `would be larger than ${limit} bytes`);
+    const body = this.#format.print(content);
+    const bytes = Buffer.from(`${JSON.stringify({ version, ...body }, null, 1)}\n`);
+    if (bytes.length > limit) throw this.#refusal('state_unavailable', `would be larger than ${limit} bytes`);
+    // What could not be read back must not be written.
+    this.#format.parse(body);
+    return bytes;
   }
 
   async #write(bytes: Uint8Array, base: StateReading | null): Promise<boolean> {

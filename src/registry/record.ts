@@ -1,0 +1,100 @@
+import type { StoredIdentity } from '../capability/identity.ts';
+import { isCanonicalForm } from './canonical-path.ts';
+
+const decimal = /^-?\d{1,20}$/;
+const handle = /^-?\d{1,10}:[0-9a-f]{0,256}$/;
+
+/**
+ * Reads the fields of one JSON object, each exactly once, and refuses fields that nobody asked for: a later version of this package
+ * may mean something by them. Every message names the field and never its value.
+ */
+export class RecordReader {
+  readonly #fields: Map<string, unknown>;
+  readonly #place: string;
+
+  constructor(value: unknown, place: string) {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      throw new Error(`${place} is not an object`);
+    }
+    this.#fields = new Map(Object.entries(value));
+    this.#place = place;
+  }
+
+  take<Value>(name: string, expected: string, accepts: (value: unknown) => value is Value): Value {
+    const value = this.#fields.get(name);
+    this.#fields.delete(name);
+    if (accepts(value)) return value;
+    throw new Error(`${this.#place}.${name} is not ${expected}`);
+  }
+
+  identity(name: string): StoredIdentity {
+    const place = `${this.#place}.${name}`;
+    const reader = new RecordReader(
+      this.take(name, 'an object', (value) => value !== undefined),
+      place,
+    );
+    const identity = {
+      inode: reader.take('inode', 'a decimal number in a string', isDecimal),
+      fileSystemId: reader.take('fileSystemId', 'a decimal number in a string', isDecimal),
+      handle: reader.take('handle', 'a file handle or null', isHandleOrNull),
+      birthTimeNs: reader.take('birthTimeNs', 'a decimal number in a string or null', isDecimalOrNull),
+    };
+    reader.end();
+    return identity;
+  }
+
+  identityOrNull(name: string): StoredIdentity | null {
+    if (this.#fields.get(name) !== null) return this.identity(name);
+    this.#fields.delete(name);
+    return null;
+  }
+
+  path(name: string): string {
+    return this.take(name, 'a canonical absolute path', isCanonicalPath);
+  }
+
+  time(name: string): string {
+    return this.take(name, 'a time as toISOString() writes it', isTime);
+  }
+
+  end(): void {
+    const [unknown] = this.#fields.keys();
+    if (unknown !== undefined) throw new Error(`${this.#place} has a field of unknown name`);
+  }
+}
+
+export function readArray(body: Readonly<Record<string, unknown>>, name: string): readonly unknown[] {
+  const { [name]: items, ...others } = body;
+  if (!Array.isArray(items)) throw new Error(`${name} is not an array`);
+  if (Object.keys(others).length > 0) throw new Error('has a field of unknown name');
+  return items;
+}
+
+/** @throws Error saying that two records claim one path: then nobody owns it */
+export function indexByPath<Item extends { readonly path: string }>(
+  items: readonly Item[],
+): ReadonlyMap<string, Item> {
+  const byPath = new Map(items.map((item) => [item.path, item]));
+  if (byPath.size < items.length) throw new Error('contains ambiguous path ownership: a path occurs twice');
+  return byPath;
+}
+
+function isCanonicalPath(value: unknown): value is string {
+  return typeof value === 'string' && isCanonicalForm(value);
+}
+
+function isDecimal(value: unknown): value is string {
+  return typeof value === 'string' && decimal.test(value);
+}
+
+function isDecimalOrNull(value: unknown): value is string | null {
+  return value === null || isDecimal(value);
+}
+
+function isHandleOrNull(value: unknown): value is string | null {
+  return value === null || (typeof value === 'string' && handle.test(value));
+}
+
+function isTime(value: unknown): value is string {
+  return typeof value === 'string' && new Date(value).toJSON() === value;
+}
