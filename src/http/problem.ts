@@ -1,0 +1,68 @@
+import { AuthorityError, isAuthorityError } from '../errors/index.ts';
+import { presentableDetails } from './presentable-details.ts';
+
+export const problemType = 'application/problem+json; charset=utf-8';
+
+/**
+ * The one body of every failure (RFC 9457), with the fields that existing clients read: they take the text from `message`, then
+ * `error`, and never look at the status.
+ */
+export interface Problem {
+  readonly ok: boolean;
+  readonly code: string;
+  /** The literal the wire contract names for this case, else the code. */
+  readonly error: string;
+  readonly message: string;
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly requestId: string;
+  readonly retryable: boolean;
+  readonly details?: Readonly<Record<string, unknown>>;
+  /** The version that stands there now, where that is what the change missed. */
+  readonly sha1?: string;
+  readonly etag?: string;
+}
+
+/** Whom the problem is shown to, which decides what it may name. */
+export interface ProblemScope {
+  readonly requestId: string;
+  /** Canonical root of the authorised workspace, if the request got that far. */
+  readonly root: string | null;
+}
+
+export function describeProblem(error: AuthorityError, scope: ProblemScope): Problem {
+  const details = presentableDetails(error.details, scope.root);
+  return {
+    ok: false,
+    code: error.code,
+    error: error.legacy,
+    message: error.message,
+    type: `urn:workspace-authority:problem:${error.code}`,
+    title: error.message,
+    status: error.status,
+    detail: error.message,
+    requestId: scope.requestId,
+    retryable: error.retryable,
+    ...(Object.keys(details).length === 0 ? {} : { details }),
+    ...(error.code === 'conflict' || error.code === 'precondition_failed' ? currentVersion(details) : {}),
+  };
+}
+
+/** Anything that was not thrown on purpose becomes `internal_error`; its text stays in the log. */
+export function asAuthorityError(error: unknown, signal: AbortSignal | null): AuthorityError {
+  if (isAuthorityError(error)) return error;
+  if (signal?.aborted === true && (error as { name?: unknown } | null)?.name === 'AbortError') {
+    return new AuthorityError('aborted', { cause: error });
+  }
+  return new AuthorityError('internal_error', { cause: error });
+}
+
+function currentVersion(details: Readonly<Record<string, unknown>>): { sha1?: string; etag?: string } {
+  const { sha1, etag } = details as { sha1?: unknown; etag?: unknown };
+  return {
+    ...(typeof sha1 === 'string' ? { sha1 } : {}),
+    ...(typeof etag === 'string' ? { etag } : {}),
+  };
+}

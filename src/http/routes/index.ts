@@ -1,0 +1,48 @@
+import type { Route } from '../define-route.ts';
+import type { HttpOptions } from '../options.ts';
+import { detectRoute } from './detect.ts';
+import { directoryDeleteRoute } from './directory-delete.ts';
+import { explainRoute } from './explain.ts';
+import { fileDeleteRoute } from './file-delete.ts';
+import { fileGetRoute } from './file-get.ts';
+import { filePostRoute } from './file-post.ts';
+import { filePutRoute } from './file-put.ts';
+import { healthzRoute, readyzRoute } from './health.ts';
+import { listRoute } from './list.ts';
+import { mkdirRoute } from './mkdir.ts';
+import { openapiRoute } from './openapi.ts';
+import { rawRoute } from './raw.ts';
+import { renameRoute } from './rename.ts';
+import { signInRoute } from './sign-in.ts';
+import {
+  workspacesConfirmRoute,
+  workspacesDeleteRoute,
+  workspacesGetRoute,
+  workspacesPostRoute,
+} from './workspaces.ts';
+
+export const healthRoutes: readonly Route[] = [healthzRoute, readyzRoute];
+
+/** Every route there is. What is not in this table is `route_unknown`. */
+export function apiRoutes(options: Pick<HttpOptions, 'signIn'>): readonly Route[] {
+  const routes: Route[] = [
+    detectRoute,
+    fileGetRoute,
+    filePostRoute,
+    filePutRoute,
+    fileDeleteRoute,
+    rawRoute,
+    listRoute,
+    renameRoute,
+    mkdirRoute,
+    directoryDeleteRoute,
+    explainRoute,
+    workspacesGetRoute,
+    workspacesPostRoute,
+    workspacesDeleteRoute,
+    workspacesConfirmRoute,
+    ...healthRoutes,
+  ];
+  if (options.signIn !== undefined) routes.push(signInRoute(options.signIn));
+  return [...routes, openapiRoute(routes)];
+}

@@ -1,0 +1,43 @@
+import type { OpenFile } from '../files/workspace-files.ts';
+import type { Exchange } from './exchange.ts';
+
+/** Large enough to keep the disk busy, small enough that a stalled caller holds little memory. */
+const chunkBytes = 256 * 1024;
+
+/**
+ * Sends bytes `start` to `end` (exclusive) as fast as the caller takes them. Stops when the caller is gone, reads nothing for
+ * `stallMs`, or the file turns out shorter than it was: then the connection breaks, so that no cut answer looks whole.
+ */
+export async function streamFile(
+  exchange: Exchange,
+  file: OpenFile,
+  range: { readonly start: number; readonly end: number },
+  stallMs: number,
+): Promise<void> {
+  const { response } = exchange;
+  let position = range.start;
+  while (position < range.end && !response.destroyed) {
+    const bytes = await file.readAt(position, Math.min(chunkBytes, range.end - position));
+    if (bytes.length === 0) response.destroy();
+    else if (!response.destroyed && !response.write(bytes)) await untilWritable(exchange, stallMs);
+    position += bytes.length;
+  }
+  if (!response.destroyed) response.end();
+}
+
+function untilWritable(exchange: Exchange, stallMs: number): Promise<void> {
+  const { response, signal } = exchange;
+  return new Promise((resolve) => {
+    const giveUp = () => response.destroy();
+    const timer = setTimeout(giveUp, stallMs);
+    function settle(): void {
+      clearTimeout(timer);
+      response.off('drain', settle).off('close', settle);
+      signal.removeEventListener('abort', giveUp);
+      resolve();
+    }
+    response.on('drain', settle).on('close', settle);
+    signal.addEventListener('abort', giveUp);
+    if (signal.aborted) giveUp();
+  });
+}
