@@ -1,0 +1,31 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type CodeRow, errorCodes } from '../../src/errors/index.ts';
+import { errorsDocument } from './errors-document.ts';
+import { projectRoot, readSources } from './source-files.ts';
+
+const rows = Object.entries<CodeRow>(errorCodes);
+
+describe('the table of error codes', () => {
+  it('R41: is documented row by row in docs/errors.md', async () => {
+    await expect(errorsDocument()).toMatchFileSnapshot(join(projectRoot, 'docs/errors.md'));
+  });
+
+  it('R41: every failure has a non-2xx status', () => {
+    expect(rows.filter(([, { status }]) => status < 400 || status > 599)).toEqual([]);
+  });
+
+  it('codes are lower_snake_case, titles one sentence, and no two are alike', () => {
+    expect(rows.filter(([code]) => !/^[a-z0-9]+(_[a-z0-9]+)*$/.test(code))).toEqual([]);
+    expect(rows.filter(([, { title }]) => !/^[^.]+\.$/.test(title))).toEqual([]);
+    expect(new Set(rows.map(([, { title }]) => title)).size).toBe(rows.length);
+  });
+
+  it('has no row that nothing answers with', () => {
+    const text = readSources()
+      .filter(({ path }) => path !== 'errors/codes.ts')
+      .map((source) => source.text)
+      .join('\n');
+    expect(rows.map(([code]) => code).filter((code) => !text.includes(`'${code}'`))).toEqual([]);
+  });
+});

@@ -1,0 +1,77 @@
+/**
+ * Who may import whom: design section 2 as data. A room is a directory of `src`, or a file that lies in `src` itself. `rooms` may
+ * be imported whole, `files` only as far as they are named here, `types` only for types: contracts whose objects come from elsewhere.
+ */
+export interface RoomRule {
+  readonly rooms: readonly string[];
+  readonly files?: readonly string[];
+  readonly types?: readonly string[];
+}
+
+export const roomRules: Readonly<Record<string, RoomRule>> = {
+  errors: { rooms: [] },
+  native: { rooms: ['errors'] },
+  capability: { rooms: ['errors', 'native'] },
+  mutation: { rooms: ['errors', 'capability'] },
+  registry: { rooms: ['errors', 'capability', 'mutation'] },
+  files: { rooms: ['errors', 'capability', 'mutation'] },
+  git: { rooms: ['errors', 'capability'] },
+  proof: { rooms: ['errors', 'capability', 'git'] },
+  authority: {
+    rooms: ['errors', 'capability', 'proof'],
+    files: ['registry/workspace-registry.ts'],
+  },
+  service: {
+    rooms: ['errors', 'native', 'capability', 'mutation', 'registry', 'files', 'git', 'proof', 'authority'],
+  },
+  http: {
+    rooms: ['errors', 'service'],
+    files: ['capability/beneath-path.ts', 'git/values.ts'],
+    types: [
+      'authority/authority.ts',
+      'capability/file-capability.ts',
+      'files/workspace-files.ts',
+      'registry/workspace-registry.ts',
+    ],
+  },
+  cli: { rooms: [], files: ['index.ts', 'http/index.ts'] },
+  index: { rooms: ['errors', 'capability', 'registry', 'files', 'authority', 'service'] },
+};
+
+/** Packages, and the rooms they may be used in. Any package that is not named here is refused. */
+export const packageRules: Readonly<Record<string, readonly string[]>> = {
+  'content-type': ['http'],
+  cookie: ['http'],
+  express: ['http'],
+  'express-rate-limit': ['http'],
+  helmet: ['http'],
+  pino: ['http'],
+  'range-parser': ['http'],
+  zod: ['http'],
+  'pkg-prebuilds': ['native'],
+};
+
+/** Builtins that reach outside this process, and the files that may use them; the harmless ones are listed below. */
+export const builtinRules: Readonly<Record<string, readonly string[]>> = {
+  'node:child_process': ['git/run-git.ts'],
+  'node:fs': [],
+  'node:fs/promises': ['capability/state-directory.ts'],
+  'node:module': [],
+  'node:http': [],
+  'node:net': [],
+};
+
+/** Builtins that compute and name things, and touch nothing outside this process. */
+export const harmlessBuiltins: ReadonlySet<string> = new Set([
+  'node:buffer',
+  'node:crypto',
+  'node:os',
+  'node:path',
+  'node:stream',
+  'node:url',
+  'node:util',
+]);
+
+/** Making capabilities is the privilege of those that prove. */
+export const mintingFile = 'capability/mint.ts';
+export const mintingRooms: readonly string[] = ['proof', 'authority'];
