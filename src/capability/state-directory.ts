@@ -3,6 +3,7 @@ import { basename, dirname, isAbsolute, join, normalize } from 'node:path';
 import { AuthorityError, isAuthorityError } from '../errors/index.ts';
 import { type DirectoryHandle, fileFacts, type LeaseHandle, type NativeBinding } from '../native/binding.ts';
 import type { LiveIdentity } from './identity.ts';
+import { StateLog } from './state-log.ts';
 import { Transactions } from './transaction-name.ts';
 
 /** Says cheaply whether a file is still the one that was read. All numbers as the kernel gives them; times in nanoseconds. */
@@ -49,6 +50,8 @@ export interface StateDirectory {
   replace(name: string, bytes: Uint8Array, base: StateReading): Promise<boolean>;
   /** Opens or creates `locks/<name>`. The caller closes it. */
   openLock(name: string): Promise<StateLock>;
+  /** A log that is opened with its first line. The caller closes it before this directory. */
+  openLog(name: string, onFailure: (error: unknown) => void): StateLog;
   close(): void;
 }
 
@@ -191,6 +194,10 @@ class HeldStateDirectory implements StateDirectory {
         locks.close();
       }
     });
+  }
+
+  openLog(name: string, onFailure: (error: unknown) => void): StateLog {
+    return new StateLog({ directory: this.#directory.descriptorPath(), name, onFailure });
   }
 
   close(): void {

@@ -1,19 +1,20 @@
 import { AuthorityError, isAuthorityError } from '../errors/index.ts';
 import type { FileStamp, StateDirectory, StateReading } from './state-directory.ts';
 
-/** What one kind of state file is: a JSON object whose `version` is checked before anything else. */
+/** What one kind of state file is. */
 export interface StateFormat<Content> {
   readonly name: string;
-  readonly version: number;
   /** Bytes at most. */
   readonly limit: number;
   /** Code of a reading that fails. */
   readonly unavailable: 'registry_unavailable' | 'state_unavailable';
+  /** Whether it stays known on disk, by the file `<name>.initialised`, that this one was written. */
+  readonly remembered: boolean;
   /** What stands for a file that was never written. */
   empty(): Content;
-  /** Reads the object without its `version`. @throws Error whose message says what is wrong */
-  parse(body: Readonly<Record<string, unknown>>): Content;
-  print(content: Content): Readonly<Record<string, unknown>>;
+  /** @throws Error whose message says what is wrong, and quotes nothing */
+  parse(bytes: Uint8Array): Content;
+  print(content: Content): Uint8Array;
 }
 
 interface Known<Content> {
@@ -31,8 +32,7 @@ const replaceAttempts = 8;
 
 /**
  * A state file kept in memory and read again whenever its stamp changes. A file that is damaged, of another version, foreign, or
- * gone after it had been written is a refusal that names it; only a file that was never written is empty. That one was written
- * is remembered by this object, and on disk by the file `<name>.initialised`.
+ * gone after it had been written is a refusal that names it; only a file that was never written is empty.
  */
 export class StateFile<Content> {
   readonly #state: StateDirectory;
@@ -121,11 +121,12 @@ export class StateFile<Content> {
   }
 
   async #read(): Promise<StateReading | null> {
-    const { name, limit, unavailable } = this.#format;
+    const { name, limit, unavailable, remembered } = this.#format;
     try {
       const reading = await this.#state.read(name, limit);
       if (reading !== null) this.#everSeen = true;
-      if (reading !== null || (!this.#everSeen && !(await this.#isMarked()))) return reading;
+      const expected = this.#everSeen || (remembered && (await this.#isMarked()));
+      if (reading !== null || !expected) return reading;
     } catch (error) {
       throw this.#asUnavailable(error);
     }
@@ -133,23 +134,19 @@ export class StateFile<Content> {
   }
 
   #parse({ bytes }: StateReading): Content {
-    const { version, unavailable } = this.#format;
     try {
-      const { version: found, ...body } = parseObject(bytes);
-      if (found !== version) throw new Error(`has version ${JSON.stringify(found)}, not ${version}`);
-      return this.#format.parse(body);
+      return this.#format.parse(bytes);
     } catch (error) {
-      throw this.#refusal(unavailable, (error as Error).message);
+      throw this.#refusal(this.#format.unavailable, (error as Error).message);
     }
   }
 
   #print(content: Content): Uint8Array {
-    const { version, limit } = this.#format;
-    const body = this.#format.print(content);
-    const bytes = Buffer.from(`${JSON.stringify({ version, ...body }, null, 1)}\n`);
+    const { limit } = this.#format;
+    const bytes = this.#format.print(content);
     if (bytes.length > limit) throw this.#refusal('state_unavailable', `would be larger than ${limit} bytes`);
     // What could not be read back must not be written.
-    this.#format.parse(body);
+    this.#format.parse(bytes);
     return bytes;
   }
 
@@ -166,7 +163,7 @@ export class StateFile<Content> {
 
   /** After the file itself: a kill in between leaves a file that counts, never a mark without a file. */
   async #mark(): Promise<void> {
-    if (await this.#isMarked()) return;
+    if (!this.#format.remembered || (await this.#isMarked())) return;
     const { name } = this.#format;
     await this.#state.create(markName(name), Buffer.from(markText(name)));
   }
@@ -199,18 +196,4 @@ To begin again without it, remove this file too.
 
 function isSettled(stamp: FileStamp): boolean {
   return BigInt(Date.now() - racyMs) * 1_000_000n > stamp.changedNs;
-}
-
-const decoder = new TextDecoder('utf-8', { fatal: true });
-
-function parseObject(bytes: Uint8Array): Record<string, unknown> {
-  let value: unknown;
-  try {
-    value = JSON.parse(decoder.decode(bytes));
-  } catch {
-    // The parser's own message quotes the content.
-    throw new Error('is not valid JSON');
-  }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
-  throw new Error('is not a JSON object');
 }

@@ -1,5 +1,6 @@
 import type { StateDirectory } from '../capability/state-directory.ts';
 import { StateFile, type StateFormat } from '../capability/state-file.ts';
+import { jsonState } from '../capability/state-json.ts';
 import type { MutationGate } from '../mutation/mutation-gate.ts';
 import { indexByPath, RecordReader, readArray } from './record.ts';
 import type { WorkspacePins } from './workspace-registry.ts';
@@ -28,15 +29,15 @@ type PinTable = ReadonlyMap<string, PinRecord>;
 const pinBytes = 16 * 1024 * 1024;
 
 /** `pins.json`, version 1: `{"version": 1, "pins": [{path, identity, gitDirIdentity, pinnedAt}]}`. */
-const pinFormat: StateFormat<PinTable> = {
+const pinFormat: StateFormat<PinTable> = jsonState({
   name: 'pins.json',
   version: 1,
   limit: pinBytes,
   unavailable: 'state_unavailable',
-  empty: () => new Map(),
+  empty: (): PinTable => new Map(),
   parse: (body) => indexByPath(readArray(body, 'pins').map(parsePin)),
   print: (pins) => ({ pins: [...pins.values()] }),
-};
+});
 
 export function createPinStore(state: StateDirectory, gate: MutationGate): WorkspacePinStore {
   return new FilePinStore(state, gate);

@@ -1,4 +1,5 @@
 import type { StateFormat } from '../capability/state-file.ts';
+import { jsonState } from '../capability/state-json.ts';
 import { indexByPath, RecordReader, readArray } from './record.ts';
 import type { WorkspaceRow } from './workspace-registry.ts';
 
@@ -15,7 +16,7 @@ const idShape = /^[0-9A-Za-z_-]{1,64}$/;
 export const longestTitle = 200;
 
 /** `registry.json`, version 1: `{"version": 1, "workspaces": [...]}` with the fields of `WorkspaceRow`, all present, no others. */
-export const workspaceTableFormat: StateFormat<WorkspaceTable> = {
+export const workspaceTableFormat: StateFormat<WorkspaceTable> = jsonState({
   name: 'registry.json',
   version: 1,
   limit: tableBytes,
@@ -23,7 +24,7 @@ export const workspaceTableFormat: StateFormat<WorkspaceTable> = {
   empty: () => tableOf([]),
   parse: (body) => tableOf(readArray(body, 'workspaces').map(parseRow)),
   print: ({ rows }) => ({ workspaces: rows }),
-};
+});
 
 /** @throws Error when two rows claim one path or one id */
 export function tableOf(rows: readonly WorkspaceRow[]): WorkspaceTable {

@@ -40,7 +40,9 @@ function newGate(queueLimit?: number): MutationGate {
 
 describe('the mutation cases of the wire contract', () => {
   const table = JSON.parse(readFileSync(new URL('../cases/wire-cases.json', import.meta.url), 'utf8'));
-  const ids = table.map((row: { id: string }) => row.id).filter((id: string) => id.startsWith('mut-'));
+  const ids: string[] = table
+    .map((row: { id: string }) => row.id)
+    .filter((id: string) => id.startsWith('mut-'));
   const gate = newGate();
 
   const cases: Record<string, () => Promise<void>> = {
@@ -107,7 +109,7 @@ describe('the mutation cases of the wire contract', () => {
     },
   };
 
-  it.each(ids)('%s holds in substance', async (id: string) => {
+  it.each(ids)('%s holds in substance', async (id) => {
     await (cases[id] as () => Promise<void>)();
   });
 });
