@@ -1,5 +1,6 @@
 import type { CapabilityKind, FileCapability, GitBoundary } from './file-capability.ts';
 import type { HeldRoot } from './held-root.ts';
+import { MintedFileCapability, MintedRepositoryCapability } from './minted-capability.ts';
 import type { HeldRepository, RepositoryCapability } from './repository-capability.ts';
 
 /**
@@ -17,8 +18,22 @@ export interface FileProof {
 
 export interface RepositoryProof extends FileProof {
   readonly gitBoundary: 'root';
+  /** Passes to the capability like `held`. */
   readonly repository: HeldRepository;
 }
 
-export declare function mintFileCapability(proof: FileProof): FileCapability;
-export declare function mintRepositoryCapability(proof: RepositoryProof): RepositoryCapability;
+export function mintFileCapability(proof: FileProof): FileCapability {
+  const { kind, gitBoundary, held, assertCurrent } = proof;
+  return new MintedFileCapability({
+    proof: { kind, gitBoundary, held, assertCurrent, repository: null },
+    references: 0,
+  });
+}
+
+export function mintRepositoryCapability(proof: RepositoryProof): RepositoryCapability {
+  const { kind, gitBoundary, held, assertCurrent, repository } = proof;
+  return new MintedRepositoryCapability({
+    proof: { kind, gitBoundary, held, assertCurrent, repository },
+    references: 0,
+  });
+}

@@ -1,0 +1,44 @@
+import { deviceOf, emptyFacts, inodeOf, sizeOf } from '../capability/file-facts.ts';
+import type { HeldRoot } from '../capability/held-root.ts';
+import { codeOf } from '../capability/refusal.ts';
+import { AuthorityError } from '../errors/index.ts';
+import { nothingStanding, type StandingVersion } from './base-version.ts';
+import { changeRefusal } from './change-refusal.ts';
+import { ContentReading } from './content-version.ts';
+import type { FileReading } from './workspace-files.ts';
+
+/** The regular file that a change starts from: one content of one inode. */
+export interface CurrentContent {
+  readonly reading: FileReading;
+  readonly inode: bigint;
+  readonly device: bigint;
+}
+
+/**
+ * Reads a file without following any link.
+ * @throws `symlink_not_writable` | `path_outside_workspace` | `administrative_path` | `not_found` | `not_regular_file` | `file_too_large` | ...
+ */
+export async function readCurrent(held: HeldRoot, path: string, limit: number): Promise<CurrentContent> {
+  const { directory, guard } = held;
+  const facts = emptyFacts();
+  try {
+    const bytes =
+      directory.readCached(path, limit, facts, guard) ?? (await directory.read(path, limit, facts, guard));
+    return { reading: new ContentReading(bytes, facts), inode: inodeOf(facts), device: deviceOf(facts) };
+  } catch (error) {
+    if (codeOf(error) === 'EFBIG') {
+      throw new AuthorityError('file_too_large', { details: { size: sizeOf(facts), limit }, cause: error });
+    }
+    throw await changeRefusal(held, path, error);
+  }
+}
+
+/** What to tell a caller whose base is stale. Never throws: the conflict is the answer, also where nothing readable stands. */
+export async function readStanding(held: HeldRoot, path: string, limit: number): Promise<StandingVersion> {
+  try {
+    return (await readCurrent(held, path, limit)).reading;
+  } catch (error) {
+    const size = error instanceof AuthorityError ? error.details['size'] : undefined;
+    return typeof size === 'number' ? { ...nothingStanding, size } : nothingStanding;
+  }
+}

@@ -1,0 +1,37 @@
+import type { BeneathPath } from '../capability/beneath-path.ts';
+import type { FileCapability } from '../capability/file-capability.ts';
+import { type BasedChange, changeBased } from './based-change.ts';
+import { versionOf } from './content-version.ts';
+import { assertContentFits, type ChangeContext } from './operation.ts';
+import type { BaseVersion, ChangeOptions, Committed } from './workspace-files.ts';
+
+/** Replaces by atomic exchange (R14); see `DirectoryHandle.replace` for what happens at the commit point. */
+export async function replaceFile(
+  context: ChangeContext,
+  capability: FileCapability,
+  path: BeneathPath,
+  bytes: Uint8Array,
+  base: BaseVersion,
+  options: ChangeOptions,
+): Promise<Committed> {
+  assertContentFits(context, bytes);
+  const change = {
+    base,
+    next: bytes,
+    limit: context.contentLimit,
+    commit: async (held, { reading, inode, device }, temporaryName) => {
+      const request = {
+        bytes,
+        baseBytes: reading.bytes,
+        baseInode: inode,
+        baseDevice: device,
+        temporaryName,
+      };
+      const outcome = await held.directory.replace(path, request, held.guard);
+      if (outcome.outcome === 'conflict') return { committed: false, kept: outcome.kept };
+      held.noteOpenWriterCheck(outcome.leaseChecked);
+      return { committed: true, result: { ...versionOf(bytes), kept: outcome.kept } };
+    },
+  } satisfies BasedChange<Committed>;
+  return changeBased(context, capability, path, change, options);
+}
