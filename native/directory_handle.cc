@@ -1,17 +1,34 @@
 #include "directory_handle.h"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <string>
 
 #include "arguments.h"
 #include "async_work.h"
 #include "errors.h"
+#include "file_handle.h"
+#include "identity.h"
 #include "kernel_abi.h"
+#include "read_whole.h"
 #include "resolve.h"
 #include "syscalls.h"
+#include "values.h"
 
 namespace workspace_authority {
 namespace {
+
+constexpr std::uint64_t root_resolve = kernel::resolve_no_symlinks | kernel::resolve_no_magiclinks;
+const Failure handle_closed = Failure::refused(Refusal::handle_closed);
+
+napi_value directory_instance(napi_env env, std::shared_ptr<HeldDirectory>& held) {
+  return make_instance(env, std::make_unique<DirectoryHandle>(Environment::of(env), std::move(held)));
+}
+
+napi_value file_instance(napi_env env, std::shared_ptr<HeldDescriptor>& held) {
+  return make_instance(env, std::make_unique<FileHandle>(Environment::of(env), std::move(held)));
+}
 
 napi_value close_directory(napi_env env, napi_callback_info info) {
   MethodCall<DirectoryHandle, 0> call;
@@ -19,21 +36,111 @@ napi_value close_directory(napi_env env, napi_callback_info info) {
   return nullptr;
 }
 
-napi_value directory_instance(napi_env env, std::shared_ptr<HeldDirectory>& held) {
-  return make_instance(env, std::make_unique<DirectoryHandle>(Environment::of(env), std::move(held)));
+napi_value directory_identity(napi_env env, napi_callback_info info) {
+  MethodCall<DirectoryHandle, 0> call;
+  if (!call.read(env, info)) return nullptr;
+  if (call.self->held == nullptr) return throw_failure(env, handle_closed);
+  const auto identity = read_identity(call.self->held->fd());
+  if (!identity) return throw_failure(env, identity.failure());
+  return values::identity(env, identity.value());
+}
+
+napi_value descriptor_path(napi_env env, napi_callback_info info) {
+  MethodCall<DirectoryHandle, 0> call;
+  if (!call.read(env, info)) return nullptr;
+  if (call.self->held == nullptr) return throw_failure(env, handle_closed);
+  return values::text(env, "/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(call.self->held->fd()));
+}
+
+/** Whether `path` leads to the held directory now. */
+Result<bool> leads_to(const HeldDirectory& held, const char* path, std::uint64_t resolve) {
+  const auto found = syscalls::openat2(AT_FDCWD, path, O_PATH | O_DIRECTORY, 0, resolve);
+  if (!found) {
+    // Nothing there, something else there, or a link on the way: not this directory. Other errors do not tell.
+    const int error = found.failure().error;
+    if (error == ENOENT || error == ENOTDIR || error == ELOOP) return false;
+    return found.failure();
+  }
+  const auto place = place_of(found->get());
+  if (!place) return place.failure();
+  return place.value() == held.place();
+}
+
+napi_value leads_here_cached(napi_env env, napi_callback_info info) {
+  MethodCall<DirectoryHandle, 1> call;
+  if (!call.read(env, info)) return nullptr;
+  if (call.self->held == nullptr) return throw_failure(env, handle_closed);
+  const auto path = arguments::read_absolute_path(env, call.arguments[0]);
+  if (!path) return throw_failure(env, path.failure());
+  const auto leads = leads_to(*call.self->held, path->c_str(), root_resolve | kernel::resolve_cached);
+  // EINVAL: a kernel before 5.12 does not know RESOLVE_CACHED.
+  if (leads.failed_with(EAGAIN) || leads.failed_with(EINVAL)) return nullptr;
+  if (!leads) return throw_failure(env, leads.failure());
+  return values::boolean(env, leads.value());
+}
+
+napi_value leads_here(napi_env env, napi_callback_info info) {
+  MethodCall<DirectoryHandle, 1> call;
+  if (!call.read(env, info)) return reject_pending(env);
+  if (call.self->held == nullptr) return reject_failure(env, handle_closed);
+  auto path = arguments::read_absolute_path(env, call.arguments[0]);
+  if (!path) return reject_failure(env, path.failure());
+  return run_on_pool(
+      env, [path = path.take(), held = call.self->held]() { return leads_to(*held, path.c_str(), root_resolve); },
+      [](napi_env result_env, bool& leads) { return values::boolean(result_env, leads); });
+}
+
+napi_value open_directory(napi_env env, napi_callback_info info) {
+  MethodCall<DirectoryHandle, 1> call;
+  if (!call.read(env, info)) return reject_pending(env);
+  if (call.self->held == nullptr) return reject_failure(env, handle_closed);
+  auto path = arguments::read_path(env, call.arguments[0], arguments::DotPath::allow);
+  if (!path) return reject_failure(env, path.failure());
+  auto execute = [path = path.take(), held = call.self->held]() -> Result<std::shared_ptr<HeldDirectory>> {
+    auto fd = open_beneath(*held, path.c_str(), O_RDONLY | O_DIRECTORY);
+    if (!fd) return fd.failure();
+    return HeldDirectory::hold(fd.take(), held->count(), held->allow_mounts());
+  };
+  return run_on_pool(env, std::move(execute), directory_instance);
+}
+
+napi_value open_file(napi_env env, napi_callback_info info) {
+  MethodCall<DirectoryHandle, 2> call;
+  if (!call.read(env, info)) return reject_pending(env);
+  if (call.self->held == nullptr) return reject_failure(env, handle_closed);
+  auto path = arguments::read_path(env, call.arguments[0], arguments::DotPath::refuse);
+  if (!path) return reject_failure(env, path.failure());
+  auto guard = share_guard(env, call.arguments[1], *call.self->held);
+  if (!guard) return reject_failure(env, guard.failure());
+  auto execute = [path = path.take(), held = call.self->held,
+                  guard = guard.take()]() -> Result<std::shared_ptr<HeldDescriptor>> {
+    for (int attempt = 0; attempt < PathGuard::attempts; ++attempt) {
+      auto opened = open_guarded(*held, path, guard.get());
+      if (!opened) return opened.failure();
+      switch (confirm_guarded(opened.value(), guard.get())) {
+        case Fill::complete: return std::make_shared<HeldDescriptor>(std::move(opened->file.fd), held->count());
+        case Fill::closed: return Failure::refused(Refusal::closed_directory);
+        case Fill::changed: break;
+      }
+    }
+    return Failure{EAGAIN, "openat2", Refusal::none};
+  };
+  return run_on_pool(env, std::move(execute), file_instance);
 }
 
 }  // namespace
 
-Result<std::shared_ptr<PathGuard>> read_guard(napi_env env, napi_value value) {
-  if (arguments::is_nullish(env, value)) return std::shared_ptr<PathGuard>();
-  const auto* handle = unwrap_argument<PathGuardHandle>(env, value);
-  if (handle == nullptr) return Failure{EINVAL};
-  if (handle->guard == nullptr) return Failure::refused(Refusal::handle_closed);
-  return handle->guard;
+std::vector<napi_property_descriptor> directory_methods() {
+  return {
+      method("close", close_directory),
+      method("identity", directory_identity),
+      method("descriptorPath", descriptor_path),
+      method("leadsHereCached", leads_here_cached),
+      method("leadsHere", leads_here),
+      method("openDirectory", open_directory),
+      method("openFile", open_file),
+  };
 }
-
-std::vector<napi_property_descriptor> directory_methods() { return {method("close", close_directory)}; }
 
 napi_value open_root(napi_env env, napi_callback_info info) {
   std::size_t count = 2;
@@ -42,16 +149,17 @@ napi_value open_root(napi_env env, napi_callback_info info) {
   auto path = arguments::read_absolute_path(env, given[0]);
   if (!path) return reject_failure(env, path.failure());
   bool allow_mounts = false;
-  if (napi_value option = arguments::property(env, given[1], "allowMounts"); option != nullptr) {
+  if (napi_value option = arguments::property(env, given[1], "allowMounts");
+      option != nullptr && !arguments::is_nullish(env, option)) {
     const auto answer = arguments::read_boolean(env, option);
-    allow_mounts = answer.ok() && answer.value();
+    if (!answer) return reject_failure(env, answer.failure());
+    allow_mounts = answer.value();
   }
   auto execute = [path = path.take(), allow_mounts,
                   counter = Environment::of(env).descriptor_count()]() -> Result<std::shared_ptr<HeldDirectory>> {
-    auto fd = syscalls::openat2(AT_FDCWD, path.c_str(), O_RDONLY | O_DIRECTORY, 0,
-                                kernel::resolve_no_symlinks | kernel::resolve_no_magiclinks);
+    auto fd = syscalls::openat2(AT_FDCWD, path.c_str(), O_RDONLY | O_DIRECTORY, 0, root_resolve);
     if (!fd) return fd.failure();
-    return std::make_shared<HeldDirectory>(fd.take(), counter, allow_mounts);
+    return HeldDirectory::hold(fd.take(), counter, allow_mounts);
   };
   return run_on_pool(env, std::move(execute), directory_instance);
 }

@@ -1,8 +1,13 @@
 #include "environment.h"
 
+#include "directory_watch.h"
 #include "handle.h"
+#include "writer_pool.h"
 
 namespace workspace_authority {
+
+Environment::Environment() = default;
+Environment::~Environment() = default;
 
 void Environment::create(napi_env env) {
   auto* environment = new Environment();
@@ -24,6 +29,24 @@ void Environment::clean_up(void* data) {
     handle->close();
     handle->leave_environment();
   }
+}
+
+WriterPool& Environment::writers(napi_env env) {
+  if (writers_ == nullptr) writers_ = std::make_unique<WriterPool>(env);
+  return *writers_;
+}
+
+std::shared_ptr<DirectoryWatch> Environment::directory_watch() {
+  if (auto watch = directory_watch_.lock()) return watch;
+  auto created = DirectoryWatch::create(descriptor_count_);
+  if (!created) return nullptr;
+  directory_watch_ = created.value();
+  return created.take();
+}
+
+char* Environment::scratch(std::size_t size) {
+  if (scratch_.size() < size) scratch_.resize(size);
+  return scratch_.data();
 }
 
 void Environment::set_constructor(napi_env env, const void* class_key, napi_value constructor) {

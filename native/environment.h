@@ -3,13 +3,16 @@
 #include <node_api.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 namespace workspace_authority {
 
+class DirectoryWatch;
 class Handle;
+class WriterPool;
 
 /** Number of held descriptors; shared with the descriptors, since they may outlive the environment by a running call.
  */
@@ -30,19 +33,32 @@ class Environment {
 
   [[nodiscard]] const DescriptorCount& descriptor_count() const { return descriptor_count_; }
 
+  /** Threads for work that waits for the disk; made when first asked for. */
+  WriterPool& writers(napi_env env);
+
+  /** The watch that all guards share; made when first asked for, gone with the last guard. Null where there is none to
+   * be had. */
+  std::shared_ptr<DirectoryWatch> directory_watch();
+
+  /** Memory for one call of the JavaScript thread, of at least `size` bytes. */
+  char* scratch(std::size_t size);
+
   void set_constructor(napi_env env, const void* class_key, napi_value constructor);
   napi_value constructor(napi_env env, const void* class_key) const;
 
  private:
   friend class Handle;
 
-  Environment() = default;
-  ~Environment() = default;
+  Environment();
+  ~Environment();
   static void clean_up(void* data);
 
   DescriptorCount descriptor_count_ = std::make_shared<std::atomic<std::int64_t>>(0);
   std::vector<std::pair<const void*, napi_ref>> constructors_;
   Handle* first_handle_ = nullptr;
+  std::weak_ptr<DirectoryWatch> directory_watch_;
+  std::vector<char> scratch_;
+  std::unique_ptr<WriterPool> writers_;
 };
 
 }  // namespace workspace_authority

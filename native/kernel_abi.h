@@ -17,6 +17,8 @@ struct OpenHow {
 
 constexpr long sys_openat2 = 437;  // the same number on every architecture
 
+constexpr long sys_faccessat2 = 439;  // Linux 5.8, the same number on every architecture
+
 constexpr std::uint64_t resolve_no_xdev = 0x01;
 constexpr std::uint64_t resolve_no_magiclinks = 0x02;
 constexpr std::uint64_t resolve_no_symlinks = 0x04;

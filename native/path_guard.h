@@ -1,11 +1,18 @@
 #pragma once
 
+#include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "directory_watch.h"
 #include "held_descriptor.h"
 #include "result.h"
 
@@ -13,19 +20,134 @@ namespace workspace_authority {
 
 struct GuardRules {
   std::vector<std::string> closed_shape;
-  /** Device (makedev number) and inode. */
+  /** Device (as makedev(3) packs it) and inode. */
   std::vector<std::pair<std::uint64_t, std::uint64_t>> closed_identities;
 };
 
-/** Remembers which directories below a root are open to file access; see PathGuard in binding.ts. Safe on every thread.
+/** A directory below the root that is watched since before it was looked at. Belongs to the memory of one guard. */
+struct KnownDirectory {
+  std::string path;
+  Place place;
+  int watch = -1;
+  KnownDirectory* parent = nullptr;
+  std::vector<KnownDirectory*> children;
+  /** Set only for recently used directories, so that a guard does not eat up the descriptors of the process. */
+  std::shared_ptr<HeldDescriptor> descriptor;
+  /** Found open under the rules, since it is watched. */
+  bool verified = false;
+  /** False once something happened to it; it is out of the memory then. */
+  bool alive = true;
+  std::uint64_t last_used = 0;
+  /** Counts changes of entries. */
+  std::uint64_t changes = 0;
+  /** Names that were regular files, with no change of the name since. */
+  std::unordered_set<std::string> regular_names;
+};
+
+/**
+ * One use of a directory that the guard let through: held while the caller works in it, then confirmed. What the caller
+ * did counts only after `PathGuard::confirm` has said that it holds.
  */
-class PathGuard {
+struct Passage {
+  std::shared_ptr<HeldDescriptor> directory;
+  /** Null where the directory cannot be watched. */
+  std::shared_ptr<KnownDirectory> known;
+  /** Without a watch: every directory on the way, to be looked at again. */
+  std::vector<std::shared_ptr<HeldDescriptor>> unwatched;
+  /** `changes` of `known` when the passage began. */
+  std::uint64_t changes = 0;
+  /** Whether the name asked for was a regular file when last seen, so that opening it has no side effect. */
+  bool regular = false;
+
+  [[nodiscard]] int fd() const { return directory->fd(); }
+};
+
+/**
+ * Remembers which directories below a root are open to file access; see PathGuard in binding.ts. Safe on every thread.
+ *
+ * Directories are used only through descriptors that were opened one component after another and examined. So a rename
+ * that the watch has not reported yet (see DirectoryWatch) cannot lead into another directory: the use counts as done
+ * before it.
+ */
+class PathGuard : private WatchListener {
  public:
-  PathGuard(std::shared_ptr<HeldDirectory> root, GuardRules rules) : root_(std::move(root)), rules_(std::move(rules)) {}
+  // Each round means that somebody changed the directories meanwhile; nobody keeps that up eight times by accident.
+  static constexpr int attempts = 8;
+
+  /** `watch` may be null, and is not used on file systems that do not report all changes made on this machine. */
+  PathGuard(std::shared_ptr<HeldDirectory> root, GuardRules rules, std::shared_ptr<DirectoryWatch> watch);
+  PathGuard(const PathGuard&) = delete;
+  PathGuard& operator=(const PathGuard&) = delete;
+  ~PathGuard() override;
+
+  [[nodiscard]] const HeldDirectory& root() const { return *root_; }
+
+  /**
+   * The directory, when it is known to be open; nothing when it must be examined first, or when that would have to wait
+   * for the disk. `name` is the entry that is going to be opened in it. Never blocks.
+   */
+  std::optional<Passage> recall(std::string_view directory, std::string_view name);
+  /**
+   * Walks to the directory and examines what is not known. WA_CLOSED_DIRECTORY, an errno of the walk, or EAGAIN when it
+   * kept changing. `directory` is empty for the root. Pool threads only.
+   */
+  Result<Passage> examine(std::string_view directory, std::string_view name = {});
+
+  enum class Verdict { holds, changed, closed };
+  /** Whether the directory of the passage was open the whole time. `regular_name`: an entry seen to be a regular file.
+   */
+  Verdict confirm(const Passage& passage, std::string_view regular_name = {});
+
+  /**
+   * Examines `directory` (empty: the root), calls `use(const Passage&) -> Result<T>` and gives its answer once it is
+   * confirmed; again from the start when the directory changed meanwhile, then EAGAIN. Pool threads only.
+   */
+  template <typename Use>
+  auto use(std::string_view directory, Use use) -> decltype(use(std::declval<const Passage&>())) {
+    for (int attempt = 0; attempt < attempts; ++attempt) {
+      const auto passage = examine(directory);
+      if (!passage) return passage.failure();
+      auto outcome = use(passage.value());
+      const Verdict verdict = confirm(passage.value());
+      if (verdict == Verdict::closed) return Failure::refused(Refusal::closed_directory);
+      if (verdict == Verdict::holds) return outcome;
+    }
+    return Failure{EAGAIN, nullptr, Refusal::none};
+  }
+
+  /** WA_CLOSED_DIRECTORY when the entry of an open directory is itself a closed directory. A missing entry is none. */
+  [[nodiscard]] Status refuse_closed_entry(int directory, const char* name) const;
+  /** Examines one open directory by the rules, without any memory. */
+  [[nodiscard]] Result<bool> is_closed(int directory) const;
 
  private:
+  using Known = std::shared_ptr<KnownDirectory>;
+
+  Result<Passage> walk(std::string_view directory, std::string_view name);
+  Result<Passage> walk_unwatched(std::string_view directory);
+  Result<std::shared_ptr<HeldDescriptor>> open_directory(int from, const char* name) const;
+
+  // All below: with the mutex of the watch held.
+  Known find(std::string_view path) const;
+  Known root_entry();
+  Result<Known> remember(std::string path, const Place& place, int directory, KnownDirectory* parent);
+  void erase(KnownDirectory* known);
+  void hold(const Known& known, std::shared_ptr<HeldDescriptor> descriptor);
+  void make_room();
+  static Passage passage_through(const Known& known, std::string_view name);
+
+  void entry_changed(int watch, std::string_view name, bool appeared) override;
+  void directory_gone(int watch) override;
+  void everything_lost() override;
+
   std::shared_ptr<HeldDirectory> root_;
   GuardRules rules_;
+  std::shared_ptr<DirectoryWatch> watch_;
+  /** Keys are the paths of the values. The root is under the empty path. */
+  std::unordered_map<std::string_view, Known> known_;
+  std::unordered_map<int, KnownDirectory*> by_watch_;
+  std::vector<Known> held_;
+  std::uint64_t clock_ = 0;
 };
 
 }  // namespace workspace_authority

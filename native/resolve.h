@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -19,11 +20,25 @@ enum class Lookup {
 };
 
 /**
- * openat2(2) beneath a held directory with the fixed policy: RESOLVE_BENEATH, NO_MAGICLINKS, NO_SYMLINKS, and NO_XDEV
- * unless the directory allows mounts. `path` is one that arguments.h has let through, NUL-terminated.
+ * openat2(2) with the fixed policy of `root` (RESOLVE_BENEATH, NO_MAGICLINKS, NO_SYMLINKS, and NO_XDEV unless it allows
+ * mounts), starting at `directory`, which is the root itself or was opened beneath it. `path` is NUL-terminated and one
+ * that arguments.h has let through.
  */
-Result<UniqueFd> open_beneath(const HeldDirectory& root, const char* path, std::uint64_t flags,
-                              Lookup lookup = Lookup::may_block, std::uint64_t mode = 0);
+Result<UniqueFd> open_from(int directory, const HeldDirectory& root, const char* path, std::uint64_t flags,
+                           Lookup lookup = Lookup::may_block, std::uint64_t mode = 0);
+
+inline Result<UniqueFd> open_beneath(const HeldDirectory& root, const char* path, std::uint64_t flags,
+                                     Lookup lookup = Lookup::may_block, std::uint64_t mode = 0) {
+  return open_from(root.fd(), root, path, flags, lookup, mode);
+}
+
+/** A path cut before its last component; `directory` is empty for a path of one component. */
+struct SplitPath {
+  std::string_view directory;
+  /** NUL-terminated when the path was. */
+  std::string_view name;
+};
+SplitPath split_path(std::string_view path);
 
 /** A directory that a name is about to be changed in. */
 struct Parent {
@@ -34,9 +49,14 @@ struct Parent {
 };
 
 /**
- * Opens the directory that holds the last component of `path`, proven by the guard (may be null) to be open and not to
- * lie in a closed directory at some moment after this call began. Pool threads only.
+ * Opens the directory that holds the last component of `path`. With a guard: WA_CLOSED_DIRECTORY when it, a directory
+ * above it, or the last component itself (when it is a directory) is closed; all that was found true after this call
+ * began. Pool threads only.
  */
 Result<Parent> open_parent(const HeldDirectory& root, std::string_view path, PathGuard* guard);
+
+/** Whether the directory of `path` is still the one that `parent` holds, and (with a guard) still open to file access.
+ */
+Result<bool> parent_stands(const HeldDirectory& root, std::string_view path, const Parent& parent, PathGuard* guard);
 
 }  // namespace workspace_authority

@@ -1,8 +1,10 @@
 #include "syscalls.h"
 
 #include <sys/inotify.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/xattr.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -158,6 +160,10 @@ Status renameat2(int from_directory, const char* from, int to_directory, const c
                    [&] { return ::syscall(SYS_renameat2, from_directory, from, to_directory, to, flags); });
 }
 
+Status linkat(int from_directory, const char* from, int to_directory, const char* to, int flags) {
+  return status_of("linkat", [&] { return ::linkat(from_directory, from, to_directory, to, flags); });
+}
+
 Status unlinkat(int directory, const char* name, int flags) {
   return status_of("unlinkat", [&] { return ::unlinkat(directory, name, flags); });
 }
@@ -182,6 +188,76 @@ Status fsync(int fd) {
   return status_of("fsync", [&] { return ::fsync(fd); });
 }
 
+Status may_access(int fd, int mode) {
+  const Status answer = status_of(
+      "faccessat2", [&] { return ::syscall(kernel::sys_faccessat2, fd, "", mode, AT_EACCESS | AT_EMPTY_PATH); });
+  // Linux before 5.8 does not know the call, and old container profiles answer EPERM for what they do not know.
+  if (!answer.failed_with(ENOSYS) && !answer.failed_with(EPERM)) return answer;
+  char path[32];
+  std::snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+  return status_of("faccessat", [&] { return ::syscall(SYS_faccessat, AT_FDCWD, path, mode); });
+}
+
+Result<std::string> flistxattr(int fd) {
+  // XATTR_LIST_MAX of linux/limits.h.
+  constexpr std::size_t longest_list = 65536;
+  const auto length = count_of("flistxattr", [&] { return ::flistxattr(fd, nullptr, 0); });
+  if (length.failed_with(EOPNOTSUPP)) return std::string();
+  if (!length) return length.failure();
+  if (length.value() == 0) return std::string();
+  std::string names(longest_list, '\0');
+  const auto filled = count_of("flistxattr", [&] { return ::flistxattr(fd, names.data(), names.size()); });
+  if (!filled) return filled.failure();
+  names.resize(filled.value());
+  return names;
+}
+
+Result<std::string> fgetxattr(int fd, const char* name) {
+  // XATTR_SIZE_MAX of linux/limits.h.
+  std::string value(65536, '\0');
+  const auto length = count_of("fgetxattr", [&] { return ::fgetxattr(fd, name, value.data(), value.size()); });
+  if (!length) return length.failure();
+  value.resize(length.value());
+  return value;
+}
+
+Status fsetxattr(int fd, const char* name, std::string_view value) {
+  return status_of("fsetxattr", [&] { return ::fsetxattr(fd, name, value.data(), value.size(), 0); });
+}
+
+Status fremovexattr(int fd, const char* name) {
+  return status_of("fremovexattr", [&] { return ::fremovexattr(fd, name); });
+}
+
+Status own_signals(int fd) {
+  struct f_owner_ex owner{F_OWNER_TID, static_cast<pid_t>(::syscall(SYS_gettid))};
+  return status_of("fcntl", [&] { return ::fcntl(fd, F_SETOWN_EX, &owner); });
+}
+
+Status set_lease(int fd, int type) {
+  return status_of("fcntl", [&] { return ::fcntl(fd, F_SETLEASE, type); });
+}
+
+Result<int> get_lease(int fd) {
+  const long type = invoke("fcntl", [&] { return ::fcntl(fd, F_GETLEASE); });
+  if (type == -1) return failure_of("fcntl");
+  return static_cast<int>(type);
+}
+
+Status lock_byte(int fd, int type, std::uint64_t position) {
+  struct flock lock = {};
+  lock.l_type = static_cast<short>(type);
+  lock.l_whence = SEEK_SET;
+  lock.l_start = static_cast<off_t>(position);
+  lock.l_len = 1;
+  return status_of("fcntl", [&] { return ::fcntl(fd, F_OFD_SETLK, &lock); });
+}
+
+Status getrandom(void* buffer, std::size_t length) {
+  // Up to 256 bytes come whole or not at all.
+  return status_of("getrandom", [&] { return ::getrandom(buffer, length, 0); });
+}
+
 Result<UniqueFd> inotify_init() {
   return descriptor_of("inotify_init1", [] { return ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK); });
 }
@@ -194,6 +270,21 @@ Result<int> inotify_add_watch(int inotify, const char* path, std::uint32_t mask)
 
 Status inotify_rm_watch(int inotify, int watch) {
   return status_of("inotify_rm_watch", [&] { return ::inotify_rm_watch(inotify, watch); });
+}
+
+Result<UniqueFd> epoll_create() {
+  return descriptor_of("epoll_create1", [] { return ::epoll_create1(EPOLL_CLOEXEC); });
+}
+
+Status epoll_add(int epoll, int fd, std::uint32_t events) {
+  struct epoll_event event = {};
+  event.events = events;
+  event.data.fd = fd;
+  return status_of("epoll_ctl", [&] { return ::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event); });
+}
+
+Result<std::size_t> epoll_poll(int epoll, struct epoll_event* ready, int capacity) {
+  return count_of("epoll_wait", [&] { return ::epoll_wait(epoll, ready, capacity, 0); });
 }
 
 }  // namespace syscalls

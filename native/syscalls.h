@@ -1,6 +1,7 @@
 #pragma once
 
 #include <fcntl.h>
+#include <sys/epoll.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/types.h>
@@ -8,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "result.h"
 #include "unique_fd.h"
@@ -46,6 +48,7 @@ Result<std::string> readlinkat(int directory, const char* name);
 
 Result<std::size_t> pwrite(int fd, const void* buffer, std::size_t length, std::uint64_t position);
 Status renameat2(int from_directory, const char* from, int to_directory, const char* to, unsigned flags);
+Status linkat(int from_directory, const char* from, int to_directory, const char* to, int flags);
 Status unlinkat(int directory, const char* name, int flags);
 Status mkdirat(int directory, const char* name, mode_t mode);
 Status fchmod(int fd, mode_t mode);
@@ -53,8 +56,34 @@ Status fchown(int fd, uid_t owner, gid_t group);
 Status fdatasync(int fd);
 Status fsync(int fd);
 
+/** faccessat2(2) with the effective ids, of an open descriptor. */
+Status may_access(int fd, int mode);
+
+/** Names of the extended attributes, each followed by a NUL; empty where the file system has none. */
+Result<std::string> flistxattr(int fd);
+Result<std::string> fgetxattr(int fd, const char* name);
+Status fsetxattr(int fd, const char* name, std::string_view value);
+Status fremovexattr(int fd, const char* name);
+
+/** fcntl(2), F_SETOWN_EX: signals about the descriptor go to the calling thread only. */
+Status own_signals(int fd);
+/** fcntl(2), F_SETLEASE; `type` is F_RDLCK or F_UNLCK. */
+Status set_lease(int fd, int type);
+/** fcntl(2), F_GETLEASE: F_UNLCK also while somebody waits for the lease to end. */
+Result<int> get_lease(int fd);
+/** fcntl(2), F_OFD_SETLK of one byte; `type` is F_WRLCK or F_UNLCK. */
+Status lock_byte(int fd, int type, std::uint64_t position);
+
+/** getrandom(2); fills the whole buffer, which must be at most 256 bytes long. */
+Status getrandom(void* buffer, std::size_t length);
+
 Result<UniqueFd> inotify_init();
 Result<int> inotify_add_watch(int inotify, const char* path, std::uint32_t mask);
 Status inotify_rm_watch(int inotify, int watch);
+Result<UniqueFd> epoll_create();
+/** Adds `fd` with its own number as the event's data. */
+Status epoll_add(int epoll, int fd, std::uint32_t events);
+/** epoll_wait(2) that returns at once with the number of descriptors that are ready. */
+Result<std::size_t> epoll_poll(int epoll, struct epoll_event* ready, int capacity);
 
 }  // namespace workspace_authority::syscalls
