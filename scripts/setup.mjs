@@ -3,6 +3,7 @@
  * and nodegit. Node built-ins only. A step whose inputs and outputs are unchanged is not repeated.
  *
  *   --wait-nodegit             wait for the build of nodegit; exit 1 when it cannot be had
+ *   --without-nodegit          leave nodegit alone
  *   --test-addon               also build the addon's test variant, which holds the fail points
  *   --install-system-packages  let apt-get install what is missing (also when CI=true)
  */

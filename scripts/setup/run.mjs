@@ -26,6 +26,7 @@ export async function setUp(argv) {
     console.error(`setup: ${error.message}`);
     return 1;
   }
+  if (argv.includes('--without-nodegit')) return 0;
   // Outside the lock: another start of the server must not wait for a compiler it does not need.
   return await seeToNodegit(argv);
 }

@@ -49,8 +49,8 @@ function dependenciesStep(root) {
 }
 
 function addonStep(root, argv, { name, out, flags }) {
-  const product = `${out}/Release/workspace_authority.node`;
-  const inputs = ['CMakeLists.txt', 'native', product];
+  const products = ['workspace_authority.node', 'death-guard'].map((file) => `${out}/Release/${file}`);
+  const inputs = ['CMakeLists.txt', 'native', ...products];
   const facts = () => ({
     flags,
     tools: lockedVersions(root, ['cmake-js', 'node-addon-api', 'node-api-headers']),
@@ -67,7 +67,8 @@ function addonStep(root, argv, { name, out, flags }) {
       const cmakeJs = join(root, 'node_modules/cmake-js/bin/cmake-js');
       const command = [process.execPath, cmakeJs, 'build', '--out', out, ...flags];
       run(root, command, 'the addon does not compile');
-      if (!existsSync(join(root, product))) throw new SetupFailure(`the build left no ${product}`);
+      const lacking = products.filter((product) => !existsSync(join(root, product)));
+      if (lacking.length > 0) throw new SetupFailure(`the build left no ${lacking.join(' and no ')}`);
     },
   };
 }
