@@ -1,4 +1,4 @@
-import type { HeldPath } from '../capability/held-objects.ts';
+import type { NativePath } from '../capability/handles.ts';
 import type { HeldRoot } from '../capability/held-root.ts';
 import { splitRaw } from './listed-names.ts';
 
@@ -13,7 +13,7 @@ const pageEntries = 10_000;
 const directoryType = 1;
 
 /** All entries of one directory, hidden ones included, page by page. @throws errno of the listing */
-export async function* entriesOf(held: HeldRoot, directory: HeldPath): AsyncGenerator<RawEntry> {
+export async function* entriesOf(held: HeldRoot, directory: NativePath): AsyncGenerator<RawEntry> {
   let after: Uint8Array | undefined;
   for (;;) {
     const page = { rootPath: held.path, limit: pageEntries, ...(after === undefined ? {} : { after }) };

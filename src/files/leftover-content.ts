@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { deviceOf, inodeOf, sizeOf, stateKeyOf } from '../capability/file-facts.ts';
-import type { HeldPath } from '../capability/held-objects.ts';
+import type { NativePath } from '../capability/handles.ts';
 import type { HeldRoot } from '../capability/held-root.ts';
 import { codeOf } from '../capability/refusal.ts';
 import { digestDigits } from '../capability/transaction-name.ts';
@@ -28,7 +28,7 @@ export const nothingThere: ExaminedFile = {
 };
 
 /** An unreadable or changing file is a file without a digest. @throws errno when not even the name can be looked at */
-export async function examine(held: HeldRoot, path: HeldPath): Promise<ExaminedFile> {
+export async function examine(held: HeldRoot, path: NativePath): Promise<ExaminedFile> {
   const entry = await statOrNull(held, path);
   if (entry === null) return nothingThere;
   const { inode, device, size } = entry;
@@ -42,7 +42,11 @@ export async function examine(held: HeldRoot, path: HeldPath): Promise<ExaminedF
 }
 
 /** Whether the name still leads to the inode, unchanged since it was examined. */
-export async function isUnchanged(held: HeldRoot, path: HeldPath, examined: ExaminedFile): Promise<boolean> {
+export async function isUnchanged(
+  held: HeldRoot,
+  path: NativePath,
+  examined: ExaminedFile,
+): Promise<boolean> {
   const now = await statOrNull(held, path);
   if (now === null) return examined.type === 'missing';
   if (now.inode !== examined.inode || now.device !== examined.device) return false;
@@ -51,7 +55,7 @@ export async function isUnchanged(held: HeldRoot, path: HeldPath, examined: Exam
 
 async function digestOf(
   held: HeldRoot,
-  path: HeldPath,
+  path: NativePath,
   expected: Pick<ExaminedFile, 'inode' | 'device'>,
 ): Promise<Pick<ExaminedFile, 'digest' | 'state' | 'size'>> {
   const file = await held.directory.openFile(path, held.guard);
@@ -74,7 +78,7 @@ async function digestOf(
   }
 }
 
-async function statOrNull(held: HeldRoot, path: HeldPath) {
+async function statOrNull(held: HeldRoot, path: NativePath) {
   try {
     return await held.directory.stat(path, held.guard);
   } catch (error) {

@@ -1,5 +1,5 @@
 import { isClosed } from '../capability/closed-names.ts';
-import type { HeldPath } from '../capability/held-objects.ts';
+import type { NativePath } from '../capability/handles.ts';
 import type { HeldRoot } from '../capability/held-root.ts';
 import { displayPath, joinPath } from '../capability/native-path.ts';
 import { stateOf } from '../capability/process-owner.ts';
@@ -14,7 +14,7 @@ import type { RecoveryContext } from './recovery.ts';
 
 /** The temporary file of one transaction, found in a directory. */
 export interface Leftover {
-  readonly directory: HeldPath;
+  readonly directory: NativePath;
   readonly temporaryName: string;
   readonly transaction: TransactionName;
 }
@@ -24,7 +24,7 @@ export interface DirectoryFindings {
   /** Names of directories in which an exchange was tried. */
   readonly probes: string[];
   /** Raw names of directories that are open to file access. */
-  readonly subdirectories: HeldPath[];
+  readonly subdirectories: NativePath[];
 }
 
 /**
@@ -35,7 +35,7 @@ const unseenOwnerMs = 60 * 60 * 1000;
 const nanosecondsPerMillisecond = 1_000_000n;
 
 /** @throws errno of the listing */
-export async function findLeftovers(held: HeldRoot, directory: HeldPath): Promise<DirectoryFindings> {
+export async function findLeftovers(held: HeldRoot, directory: NativePath): Promise<DirectoryFindings> {
   const found: DirectoryFindings = { leftovers: [], probes: [], subdirectories: [] };
   for await (const { raw, isDirectory, closed } of entriesOf(held, directory)) {
     const name = displayPath(raw);
@@ -51,7 +51,7 @@ export async function findLeftovers(held: HeldRoot, directory: HeldPath): Promis
  * Path of the file that the transaction was about. Null when it is not known, or when its name may not be given to a file: a name
  * that came with foreign content must not make us plant a `.git`.
  */
-export async function findTarget(held: HeldRoot, leftover: Leftover): Promise<HeldPath | null> {
+export async function findTarget(held: HeldRoot, leftover: Leftover): Promise<NativePath | null> {
   const { target } = leftover.transaction;
   if ('name' in target) {
     const plain = target.name !== '.' && target.name !== '..' && !isClosed(target.name, held.confinement);
@@ -69,7 +69,7 @@ export async function ownerOf(
   context: RecoveryContext,
   held: HeldRoot,
   { transaction }: Leftover,
-  path: HeldPath,
+  path: NativePath,
 ): Promise<string | null> {
   const active = context.transactions.isActive(transaction);
   if (active !== undefined) return active ? 'This process is at work on it.' : null;

@@ -2,7 +2,7 @@ import type { BeneathPath } from '../capability/beneath-path.ts';
 import { isClosed } from '../capability/closed-names.ts';
 import type { FileCapability } from '../capability/file-capability.ts';
 import { followLinks } from '../capability/follow-links.ts';
-import type { DirectoryListing } from '../capability/held-objects.ts';
+import type { NativeListing } from '../capability/handles.ts';
 import type { HeldRoot } from '../capability/held-root.ts';
 import { rootPath } from '../capability/native-path.ts';
 import { codeOf } from '../capability/refusal.ts';
@@ -70,7 +70,7 @@ function listPage(
   path: BeneathPath | typeof rootPath,
   limit: number,
   after: Uint8Array | undefined,
-): Promise<DirectoryListing> {
+): Promise<NativeListing> {
   const options = { rootPath: held.path, limit, ...(after === undefined ? {} : { after }) };
   return followLinks(held, path, async (canonical) => {
     try {
@@ -84,7 +84,7 @@ function listPage(
   });
 }
 
-function readEntries(listing: DirectoryListing, names: ListedNames, held: HeldRoot): ListedEntry[] {
+function readEntries(listing: NativeListing, names: ListedNames, held: HeldRoot): ListedEntry[] {
   const { types, links, closed, sizes, modifiedNs, modes } = listing;
   const entries: ListedEntry[] = [];
   for (const [index, name] of names.decoded.entries()) {

@@ -3,7 +3,7 @@ import type { BeneathPath } from '../capability/beneath-path.ts';
 import type { FileCapability } from '../capability/file-capability.ts';
 import { modifiedMsOf, sizeOf } from '../capability/file-facts.ts';
 import { followLinks } from '../capability/follow-links.ts';
-import type { HeldFile } from '../capability/held-objects.ts';
+import type { FileHandle } from '../capability/handles.ts';
 import { refusalOf } from '../capability/refusal.ts';
 import { etagOfDigest } from './content-version.ts';
 import type { EtagCache } from './etag-cache.ts';
@@ -29,12 +29,12 @@ export function openFile(capability: FileCapability, path: BeneathPath, etags: E
 class StreamedFile implements OpenFile {
   readonly size: number;
   readonly modifiedMs: number;
-  readonly #file: HeldFile;
+  readonly #file: FileHandle;
   readonly #facts: BigInt64Array;
   readonly #etags: EtagCache;
   #etag: Promise<string> | null = null;
 
-  constructor(file: HeldFile, etags: EtagCache) {
+  constructor(file: FileHandle, etags: EtagCache) {
     this.#file = file;
     this.#facts = file.facts();
     this.#etags = etags;

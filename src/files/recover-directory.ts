@@ -1,5 +1,5 @@
 import type { FileCapability } from '../capability/file-capability.ts';
-import type { HeldPath } from '../capability/held-objects.ts';
+import type { NativePath } from '../capability/handles.ts';
 import { findLeftovers } from './leftover.ts';
 import { recoverProbe } from './recover-probe.ts';
 import { recoverTemporary } from './recover-temporary.ts';
@@ -11,7 +11,7 @@ export interface DirectoryRecovery {
   /** False when something is left that nobody owns and that could be neither finished nor undone. */
   readonly settled: boolean;
   /** Raw names. */
-  readonly subdirectories: readonly HeldPath[];
+  readonly subdirectories: readonly NativePath[];
 }
 
 /**
@@ -21,7 +21,7 @@ export interface DirectoryRecovery {
 export async function recoverDirectory(
   context: RecoveryContext,
   capability: FileCapability,
-  directory: HeldPath,
+  directory: NativePath,
   options: RecoverDirectoryOptions,
 ): Promise<DirectoryRecovery> {
   const { leftovers, probes, subdirectories } = await findLeftovers(capability.held, directory);

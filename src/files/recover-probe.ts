@@ -1,5 +1,5 @@
 import type { FileCapability } from '../capability/file-capability.ts';
-import type { HeldPath } from '../capability/held-objects.ts';
+import type { NativePath } from '../capability/handles.ts';
 import { displayPath, joinPath } from '../capability/native-path.ts';
 import { codeOf } from '../capability/refusal.ts';
 import { examine } from './leftover-content.ts';
@@ -16,7 +16,7 @@ const nanosecondsPerMillisecond = 1_000_000n;
 export async function recoverProbe(
   context: RecoveryContext,
   capability: FileCapability,
-  parent: HeldPath,
+  parent: NativePath,
   name: string,
   options: RecoverDirectoryOptions,
 ): Promise<RecoveryResult | null> {

@@ -1,5 +1,5 @@
 import type { FileCapability } from '../capability/file-capability.ts';
-import type { HeldPath } from '../capability/held-objects.ts';
+import type { NativePath } from '../capability/handles.ts';
 import { joinPath, rootPath } from '../capability/native-path.ts';
 import { codeOf } from '../capability/refusal.ts';
 import { AuthorityError, isAuthorityError } from '../errors/index.ts';
@@ -29,7 +29,7 @@ export function recoverRoot(
     const inDirectory = { dryRun, ...(signal === undefined ? {} : { signal }) };
     await retained.assertCurrent(signal);
     const actions: RecoveredFile[] = [];
-    const directories: HeldPath[] = [rootPath];
+    const directories: NativePath[] = [rootPath];
     let examined = 0;
     let complete = true;
     for (const directory of directories) {
@@ -49,7 +49,7 @@ export function recoverRoot(
 async function recoverIn(
   context: RecoveryContext,
   capability: FileCapability,
-  directory: HeldPath,
+  directory: NativePath,
   options: RecoverDirectoryOptions,
 ): Promise<DirectoryRecovery> {
   try {

@@ -1,5 +1,5 @@
 import type { FileCapability } from '../capability/file-capability.ts';
-import type { HeldPath } from '../capability/held-objects.ts';
+import type { NativePath } from '../capability/handles.ts';
 import type { HeldRoot } from '../capability/held-root.ts';
 import { displayPath, joinPath } from '../capability/native-path.ts';
 import { codeOf } from '../capability/refusal.ts';
@@ -55,9 +55,9 @@ export async function recoverTemporary(
 interface Place {
   readonly held: HeldRoot;
   readonly leftover: Leftover;
-  readonly path: HeldPath;
+  readonly path: NativePath;
   /** Null where the target's name is not known or may not be given to a file. */
-  readonly target: HeldPath | null;
+  readonly target: NativePath | null;
 }
 
 async function preview(place: Place): Promise<RecoveryResult | null> {
@@ -103,9 +103,9 @@ async function carryOut(
   { held, leftover, path, target }: Place,
   { action }: LeftoverDecision,
   { inode, device }: ExaminedFile,
-): Promise<HeldPath | null> {
+): Promise<NativePath | null> {
   if (action === 'removed') return (await held.directory.unlinkIfSame(path, inode, device)) ? path : null;
-  if (action === 'restored') return moveTo(held, path, target as HeldPath);
+  if (action === 'restored') return moveTo(held, path, target as NativePath);
   for (let attempt = 0; attempt < keptNames; attempt += 1) {
     const kept = joinPath(leftover.directory, keptName(leftover.temporaryName, attempt));
     const ended = await moveTo(held, path, kept);
@@ -114,7 +114,7 @@ async function carryOut(
   return null;
 }
 
-async function moveTo(held: HeldRoot, from: HeldPath, to: HeldPath): Promise<HeldPath | null> {
+async function moveTo(held: HeldRoot, from: NativePath, to: NativePath): Promise<NativePath | null> {
   try {
     await held.directory.renameNoReplace(from, to, held.guard);
     return to;
@@ -124,7 +124,7 @@ async function moveTo(held: HeldRoot, from: HeldPath, to: HeldPath): Promise<Hel
   }
 }
 
-function result(path: HeldPath, { action, reason }: LeftoverDecision): RecoveryResult {
+function result(path: NativePath, { action, reason }: LeftoverDecision): RecoveryResult {
   return { file: { path: displayPath(path), action, reason }, settled: true };
 }
 

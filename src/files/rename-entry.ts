@@ -2,7 +2,7 @@ import type { BeneathPath } from '../capability/beneath-path.ts';
 import { isClosed } from '../capability/closed-names.ts';
 import type { FileCapability } from '../capability/file-capability.ts';
 import { linkRefusal } from '../capability/follow-links.ts';
-import type { DirectoryEntry, HeldPath } from '../capability/held-objects.ts';
+import type { NativeEntry, NativePath } from '../capability/handles.ts';
 import type { HeldRoot } from '../capability/held-root.ts';
 import { displayPath, joinPath, parentOf } from '../capability/native-path.ts';
 import { codeOf } from '../capability/refusal.ts';
@@ -44,7 +44,7 @@ export async function renameEntry(
   );
 }
 
-async function statSource(held: HeldRoot, from: BeneathPath): Promise<DirectoryEntry> {
+async function statSource(held: HeldRoot, from: BeneathPath): Promise<NativeEntry> {
   try {
     return await held.directory.stat(from, held.guard);
   } catch (error) {
@@ -56,7 +56,7 @@ async function statSource(held: HeldRoot, from: BeneathPath): Promise<DirectoryE
 
 /** @throws `administrative_path` */
 async function assertHoldsNothingClosed(held: HeldRoot, top: BeneathPath): Promise<void> {
-  const directories: HeldPath[] = [top];
+  const directories: NativePath[] = [top];
   for (const directory of directories) {
     for await (const { raw, isDirectory, closed } of entriesOf(held, directory)) {
       const name = displayPath(raw);
