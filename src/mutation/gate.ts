@@ -1,5 +1,5 @@
 import { AuthorityError, isAuthorityError } from '../errors/index.ts';
-import { type LeaseSlot, type Leases, leaseSlots } from './leases.ts';
+import { type Lease, type LeaseSlot, type Leases, leaseSlots } from './leases.ts';
 import type { GateKey, MutationGate, WaitOptions } from './mutation-gate.ts';
 import { type Ticket, TicketQueue } from './ticket-queue.ts';
 import { Wait } from './wait.ts';
@@ -52,14 +52,14 @@ class Gate implements MutationGate {
     const ticket = this.#queue.join(distinctKeys, wait.wake);
     this.#admitted += 1;
     this.#waits.add(wait);
-    let slots: readonly LeaseSlot[] = [];
+    let held: readonly Lease[] = [];
     try {
       if (!ticket.turn) await wait.untilWoken();
-      if (this.#leases !== null) slots = await takeLeases(this.#leases, distinctKeys, ticket, wait);
+      if (this.#leases !== null) held = await takeLeases(this.#leases, distinctKeys, ticket, wait);
       this.#waits.delete(wait);
       return await task();
     } finally {
-      for (const slot of slots) this.#leases?.release(slot);
+      for (const lease of held) lease.release();
       this.#waits.delete(wait);
       this.#queue.leave(ticket);
       this.#admitted -= 1;
@@ -103,33 +103,35 @@ async function takeLeases(
   keys: readonly GateKey[],
   ticket: Ticket,
   wait: Wait,
-): Promise<readonly LeaseSlot[]> {
-  const slots = leaseSlots(keys);
-  let taken = 0;
+): Promise<readonly Lease[]> {
+  const held: Lease[] = [];
   try {
-    for (const slot of slots) {
+    for (const slot of leaseSlots(keys)) {
       if (isTimeToYield(ticket) && leases.othersWait(slot)) await wait.sleep(2 * longestPollMs);
-      if (!leases.tryTake(slot)) await pollLease(leases, slot, wait);
-      taken += 1;
+      held.push(leases.tryTake(slot) ?? (await pollLease(leases, slot, wait)));
     }
-    return slots;
+    return held;
   } catch (error) {
-    for (const slot of slots.slice(0, taken)) leases.release(slot);
+    for (const lease of held) lease.release();
     if (isAuthorityError(error)) throw error;
     const { code } = error as NodeJS.ErrnoException;
     throw new AuthorityError('state_unavailable', { details: { file: 'locks', reason: code }, cause: error });
   }
 }
 
-async function pollLease(leases: Leases, slot: LeaseSlot, wait: Wait): Promise<void> {
+async function pollLease(leases: Leases, slot: LeaseSlot, wait: Wait): Promise<Lease> {
+  let announced: Lease | null = null;
   try {
-    for (let look = 0; !leases.tryTake(slot); look += 1) {
-      leases.announce(slot);
+    for (let look = 0; ; look += 1) {
+      await leases.refresh();
+      const lease = leases.tryTake(slot);
+      if (lease !== null) return lease;
+      announced ??= leases.announce(slot);
       // Spread by chance, so that two processes do not look in step for ever.
       await wait.sleep((leasePollMs[look] ?? longestPollMs) * (0.5 + Math.random()));
     }
   } finally {
-    leases.withdraw(slot);
+    announced?.release();
   }
 }
 

@@ -14,56 +14,87 @@ export interface LeaseSlot {
   readonly slot: number;
 }
 
+/** A place that is held, until it is released once. */
+export interface Lease {
+  release(): void;
+}
+
 /**
  * Exclusion across processes that share a state directory: one lock file a class, one byte of it a key. Two keys that fall on one
  * byte are held apart needlessly across processes and share it within this one; each class has its own file, so such an accident
  * cannot turn the lock order round.
  *
- * Not promised: exclusion between processes with different state directories, or fairness between processes.
+ * Not promised: exclusion between processes with different state directories, or while somebody deletes the lock files; fairness
+ * between processes.
  */
 export class Leases {
-  readonly #files: Readonly<Record<KeyClass, SharedLock>>;
+  readonly #state: StateDirectory;
+  readonly #files: Record<KeyClass, SharedLock>;
+  #stale = false;
+  #refreshing: Promise<void> | null = null;
 
-  private constructor(files: Readonly<Record<KeyClass, SharedLock>>) {
+  private constructor(state: StateDirectory, files: Record<KeyClass, SharedLock>) {
+    this.#state = state;
     this.#files = files;
   }
 
   /** Opens `locks/root` and `locks/file` below the state directory. @throws `state_unavailable` */
   static async open(state: StateDirectory): Promise<Leases> {
-    const root = new SharedLock(await state.openLock('root'));
-    const file = new SharedLock(await state.openLock('file'));
-    return new Leases({ root, file });
+    return new Leases(state, await openFiles(state));
   }
 
-  /** Takes one place, or answers false at once. @throws the errno error of fcntl(2) */
-  tryTake({ lockClass, slot }: LeaseSlot): boolean {
-    return this.#files[lockClass].tryTake(slot);
+  /** Takes one place; null at once when another process has it, or when `refresh` is needed first. @throws the errno error of fcntl(2) */
+  tryTake({ lockClass, slot }: LeaseSlot): Lease | null {
+    const file = this.#files[lockClass];
+    try {
+      return file.tryTake(slot) ? { release: () => file.release(slot) } : null;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESTALE') throw error;
+      this.#stale = true;
+      return null;
+    }
   }
 
-  release({ lockClass, slot }: LeaseSlot): void {
-    this.#files[lockClass].release(slot);
+  /** Opens the lock files anew after they were deleted: a lock on a deleted file excludes nobody. @throws `state_unavailable` */
+  async refresh(): Promise<void> {
+    if (!this.#stale) return;
+    this.#refreshing ??= this.#openAnew().finally(() => {
+      this.#refreshing = null;
+    });
+    await this.#refreshing;
   }
 
-  /** Tells the other processes, until `withdraw`, that this one waits for the place. Only a hint: its loss costs time, not safety. */
-  announce({ lockClass, slot }: LeaseSlot): void {
-    this.#files[lockClass].takeAlone(slot + waitingOffset);
+  async #openAnew(): Promise<void> {
+    const { root, file } = await openFiles(this.#state);
+    this.close();
+    Object.assign(this.#files, { root, file });
+    this.#stale = false;
   }
 
-  withdraw({ lockClass, slot }: LeaseSlot): void {
-    this.#files[lockClass].release(slot + waitingOffset);
+  /** Tells the other processes, until `release`, that this one waits for the place. Only a hint: its loss costs time, not safety. */
+  announce({ lockClass, slot }: LeaseSlot): Lease | null {
+    return this.tryTake({ lockClass, slot: slot + waitingOffset });
   }
 
   /** Whether another process has announced that it waits for the place. */
-  othersWait({ lockClass, slot }: LeaseSlot): boolean {
-    const file = this.#files[lockClass];
-    const waiting = slot + waitingOffset;
-    if (!file.tryTake(waiting)) return true;
-    file.release(waiting);
-    return false;
+  othersWait(place: LeaseSlot): boolean {
+    const announced = this.announce(place);
+    announced?.release();
+    return announced === null;
   }
 
   close(): void {
     for (const name of classes) this.#files[name].close();
+  }
+}
+
+async function openFiles(state: StateDirectory): Promise<Record<KeyClass, SharedLock>> {
+  const root = await state.openLock('root');
+  try {
+    return { root: new SharedLock(root), file: new SharedLock(await state.openLock('file')) };
+  } catch (error) {
+    root.close();
+    throw error;
   }
 }
 
@@ -121,19 +152,14 @@ class SharedLock {
     return true;
   }
 
-  /** As `tryTake`, but for one user of this process at a time. */
-  takeAlone(slot: number): boolean {
-    return !this.#users.has(slot) && this.tryTake(slot);
-  }
-
-  /** Harmless for a byte that was not taken. */
   release(slot: number): void {
     const users = this.#users.get(slot) ?? 0;
     if (users > 1) {
       this.#users.set(slot, users - 1);
       return;
     }
-    if (this.#users.delete(slot)) this.#lock.release(slot);
+    this.#users.delete(slot);
+    this.#lock.release(slot);
   }
 
   close(): void {

@@ -13,8 +13,8 @@ export interface WorkspacePinStore {
   /** @throws `state_unavailable`: pins that cannot be read are never taken for "first use" */
   find(canonicalPath: string): WorkspacePins | null | Promise<WorkspacePins | null>;
   /** Pins what was seen, unless somebody pinned before: that pin is the answer. @throws `state_unavailable` | `aborted` | ... */
-  pinFirst(canonicalPath: string, pins: WorkspacePins, signal?: AbortSignal): Promise<WorkspacePins>;
-  /** Pins whatever was pinned before. @throws as `pinFirst` */
+  pin(canonicalPath: string, pins: WorkspacePins, signal?: AbortSignal): Promise<WorkspacePins>;
+  /** Pins whatever was pinned before. @throws as `pin` */
   renew(canonicalPath: string, pins: WorkspacePins, signal?: AbortSignal): Promise<void>;
 }
 
@@ -60,7 +60,7 @@ class FilePinStore implements WorkspacePinStore {
     return pins.then((read) => read.get(canonicalPath) ?? null);
   }
 
-  async pinFirst(path: string, seen: WorkspacePins, signal?: AbortSignal): Promise<WorkspacePins> {
+  async pin(path: string, seen: WorkspacePins, signal?: AbortSignal): Promise<WorkspacePins> {
     const pins = await this.#update(signal, (before) => {
       return before.has(path) ? before : new Map(before).set(path, recordOf(path, seen));
     });
