@@ -1,0 +1,198 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { AuthorityError } from '../errors/index.ts';
+import { programSearchPath } from './environment.ts';
+import { createSlots } from './slots.ts';
+
+/** One Git process to run. Made only by the command tables of this room. */
+export interface GitCommand {
+  /** Names the command in errors; never shown with its arguments. */
+  readonly name: string;
+  readonly arguments: readonly string[];
+  /** The whole environment; nothing is inherited. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** The directory Git starts in; a descriptor path keeps it on the held directory. */
+  readonly directory: string;
+  /** Milliseconds from the call to the last byte, waiting for a free place included. */
+  readonly deadlineMs: number;
+  /** Bytes of standard output; one more is a failure, never a shortened answer. */
+  readonly outputLimitBytes: number;
+}
+
+/** How Git ended. Any exit status is an answer; what it means is for the caller to say. */
+export interface GitResult {
+  readonly exitCode: number;
+  readonly stdout: Buffer;
+  /** The first kibibytes, for logs only. */
+  readonly stderr: Buffer;
+}
+
+export interface GitRunner {
+  /**
+   * Runs the command under the death guard: it and all it started are killed at the deadline, on abort, when it says too much, and
+   * when this process dies. Standard input is empty.
+   * @throws `git_failed` (details.reason: `deadline` | `output-limit` | `signal` | `spawn` | `not-installed`) | `aborted` | `shutting_down`
+   */
+  run(command: GitCommand, signal?: AbortSignal): Promise<GitResult>;
+  /** Processes running now. */
+  readonly running: number;
+  /** Kills what runs, refuses what comes, and resolves when all are gone. */
+  close(): Promise<void>;
+}
+
+export interface GitRunnerOptions {
+  /** Absolute path of the `death-guard` program that is built beside the addon. */
+  readonly deathGuard: string;
+  /** Absolute path of Git; by default the first one on a fixed search path. */
+  readonly gitProgram?: string;
+  /** Processes at once; default 4. More only compete for the same disk and processors. */
+  readonly concurrency?: number;
+}
+
+/** Standard error is kept for logs; what goes beyond is dropped. */
+const stderrLimitBytes = 4096;
+
+/** The only place that starts Git. */
+export function createGitRunner(options: GitRunnerOptions): GitRunner {
+  const gitProgram = options.gitProgram ?? findProgram('git');
+  const slots = createSlots(options.concurrency ?? 4);
+  const active = new Map<AbortController, Promise<unknown>>();
+  let closed = false;
+
+  async function run(command: GitCommand, signal?: AbortSignal): Promise<GitResult> {
+    if (closed) throw new AuthorityError('shutting_down');
+    if (signal?.aborted) throw aborted(signal);
+    if (gitProgram === null) throw failed(command, 'not-installed');
+    const stop = new AbortController();
+    const timer = setTimeout(() => stop.abort(failed(command, 'deadline')), command.deadlineMs);
+    const onAbort = () => stop.abort(aborted(signal));
+    signal?.addEventListener('abort', onAbort, { once: true });
+    const work = runInSlot(gitProgram, command, stop.signal);
+    active.set(
+      stop,
+      work.catch(() => {}),
+    );
+    try {
+      return await work;
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+      active.delete(stop);
+    }
+  }
+
+  async function runInSlot(git: string, command: GitCommand, stop: AbortSignal): Promise<GitResult> {
+    const give = await slots.take(stop);
+    try {
+      return await runProcess(options.deathGuard, git, command, stop);
+    } finally {
+      give();
+    }
+  }
+
+  return {
+    run,
+    get running() {
+      return slots.taken;
+    },
+    async close() {
+      closed = true;
+      const ending = [...active.values()];
+      for (const stop of active.keys()) stop.abort(new AuthorityError('shutting_down'));
+      await Promise.all(ending);
+    },
+  };
+}
+
+/** Descriptor number of the lifeline in the guard: the first after the standard ones. */
+const lifelineDescriptor = 3;
+
+/** How long a killed process may take to go, stuck in the kernel as it may be, before its caller hears of the failure. */
+const dyingLimitMs = 2000;
+
+function runProcess(guard: string, git: string, command: GitCommand, stop: AbortSignal): Promise<GitResult> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(guard, [String(lifelineDescriptor), git, ...command.arguments], {
+      cwd: command.directory,
+      env: command.environment,
+      // Out of the terminal's group: the guard decides when Git dies.
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    });
+    let failure: unknown = null;
+    let dying: NodeJS.Timeout | undefined;
+    const kill = (reason: unknown) => {
+      if (failure !== null) return;
+      failure = reason;
+      killGuarded(child);
+      dying = setTimeout(() => finish(null), dyingLimitMs);
+    };
+    const onStop = () => kill(stop.reason);
+    const stdout = collect(child.stdout, command.outputLimitBytes, () =>
+      kill(failed(command, 'output-limit')),
+    );
+    const stderr = collect(child.stderr, stderrLimitBytes, () => {});
+    // The guard says here, and only here, that it could not start Git.
+    const lifeline = child.stdio[lifelineDescriptor] as Readable | null;
+    lifeline?.on('data', (words: Buffer) => {
+      failure ??= failed(command, 'spawn', words.toString('latin1'));
+    });
+    child.once('error', (cause) => {
+      failure ??= failed(command, 'spawn', cause);
+      if (child.pid === undefined) finish(null);
+    });
+    child.once('close', finish);
+    // Breaking pipes are how a killed process looks; its end is told by `close`.
+    for (const stream of child.stdio) stream?.on('error', () => {});
+    if (stop.aborted) onStop();
+    else stop.addEventListener('abort', onStop, { once: true });
+
+    function finish(exitCode: number | null): void {
+      clearTimeout(dying);
+      stop.removeEventListener('abort', onStop);
+      if (failure !== null) reject(failure);
+      else if (exitCode === null) reject(failed(command, 'signal'));
+      else resolve({ exitCode, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr) });
+    }
+  });
+}
+
+/** The guard kills whatever Git started when the lifeline ends or SIGTERM comes; it is told both ways. */
+function killGuarded(child: ChildProcess): void {
+  for (const stream of child.stdio) stream?.destroy();
+  child.kill('SIGTERM');
+}
+
+/** Keeps at most `limit` bytes of a stream; the rest is dropped, after `onExcess` was told. */
+function collect(stream: Readable | null, limit: number, onExcess: () => void): Buffer[] {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  stream?.on('data', (chunk: Buffer) => {
+    if (size + chunk.length > limit) onExcess();
+    if (size < limit) chunks.push(chunk.subarray(0, limit - size));
+    size += chunk.length;
+  });
+  return chunks;
+}
+
+function findProgram(name: string): string | null {
+  for (const directory of programSearchPath.split(':')) {
+    const path = `${directory}/${name}`;
+    try {
+      accessSync(path, constants.X_OK);
+      return path;
+    } catch {
+      // Not here; the next directory may have it.
+    }
+  }
+  return null;
+}
+
+function failed(command: GitCommand, reason: string, cause?: unknown): AuthorityError {
+  return new AuthorityError('git_failed', { details: { command: command.name, reason }, cause });
+}
+
+function aborted(signal: AbortSignal | undefined): AuthorityError {
+  return new AuthorityError('aborted', { cause: signal?.reason });
+}

@@ -1,0 +1,77 @@
+import { type DirectoryHandle, fileFacts } from '../capability/handles.ts';
+import { codeOf } from '../capability/refusal.ts';
+import { type Stamp, stampOfFacts } from './stamp.ts';
+import { translateStorageFailure } from './storage-failure.ts';
+import { unsupported } from './unsupported.ts';
+
+/** One small file of a Git directory as it was read. */
+export interface AdminFile {
+  readonly bytes: Uint8Array;
+  readonly stamp: Stamp;
+}
+
+/**
+ * Reads a file that Git would read, after it was opened beneath the held directory and found harmless: regular (a FIFO would stop Git
+ * for ever), not larger than `limit` bytes (libgit2 reads a `.git` file of 3 GB whole), and owned by `owner`. Null when there is none.
+ * @throws `repository_unsupported` | `storage_failed` | `too_many_open_files` | `busy`
+ */
+export async function readAdminFile(
+  directory: DirectoryHandle,
+  path: string,
+  limit: number,
+  owner: number,
+): Promise<AdminFile | null> {
+  const lookedAtMs = Date.now();
+  const file = await openAdminFile(directory, path);
+  if (file === null) return null;
+  try {
+    if (file.identity().uid !== owner) throw unsupported('foreign-owner', { file: path });
+    const stamp = stampOfFacts(file.facts(), lookedAtMs);
+    if (stamp.size > BigInt(limit)) throw unsupported('admin-file-too-large', { file: path });
+    // One byte more than there should be shows a file that grows while it is read.
+    const bytes = await file.readAt(0, Number(stamp.size) + 1);
+    if (bytes.length > limit) throw unsupported('admin-file-too-large', { file: path });
+    return { bytes, stamp };
+  } catch (error) {
+    throw translateStorageFailure(error);
+  } finally {
+    file.close();
+  }
+}
+
+/**
+ * The same examination for a file whose content is none of our business.
+ * @throws as `readAdminFile`
+ */
+export async function examineAdminFile(
+  directory: DirectoryHandle,
+  path: string,
+  limit: number,
+  owner: number,
+): Promise<void> {
+  const file = await openAdminFile(directory, path);
+  if (file === null) return;
+  try {
+    if (file.identity().uid !== owner) throw unsupported('foreign-owner', { file: path });
+    const size = file.facts()[fileFacts.size] as bigint;
+    if (size > BigInt(limit)) throw unsupported('admin-file-too-large', { file: path });
+  } finally {
+    file.close();
+  }
+}
+
+type OpenedFile = Awaited<ReturnType<DirectoryHandle['openFile']>>;
+
+/** Symbolic links, mount points, FIFOs, sockets and devices where Git expects a file. */
+const irregular = new Set(['ELOOP', 'EXDEV', 'ENXIO', 'EACCES', 'EISDIR', 'WA_NOT_REGULAR']);
+
+async function openAdminFile(directory: DirectoryHandle, path: string): Promise<OpenedFile | null> {
+  try {
+    return await directory.openFile(path, null);
+  } catch (error) {
+    const code = codeOf(error) ?? '';
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null;
+    if (irregular.has(code)) throw unsupported('admin-file-irregular', { file: path, seen: code });
+    throw translateStorageFailure(error);
+  }
+}

@@ -1,0 +1,73 @@
+import { dirname } from 'node:path';
+import { AuthorityError, isAuthorityError } from '../errors/index.ts';
+import { type CommandPlace, proofCommands } from '../git/proof-commands.ts';
+import type { GitCommand, GitRunner } from '../git/run-git.ts';
+import type { ProverOpinion, ProverQuestion, RepositoryProver } from './prover.ts';
+
+const agreement: ProverOpinion = { agrees: true };
+
+/**
+ * Asks the Git program: where does it find itself when it starts in the held directory, and what is the first row of its worktree
+ * list. Nothing is pinned by GIT_DIR: finding the repository is the question. Works for every format this Git reads.
+ */
+export function createGitProver(git: GitRunner): RepositoryProver {
+  return {
+    async prove(question: ProverQuestion, signal?: AbortSignal): Promise<ProverOpinion> {
+      const place: CommandPlace = {
+        directory: question.rootDescriptor,
+        ceilingDirectory: dirname(question.path),
+      };
+      const [location, rows, keys] = await Promise.all([
+        ask(git, proofCommands.locate(place), signal),
+        ask(git, proofCommands.worktreeList(place), signal),
+        ask(git, proofCommands.configurationKeys(place), signal),
+      ]);
+      return judgeLocation(question, location) ?? judgeRows(question, rows) ?? judgeKeys(keys) ?? agreement;
+    },
+  };
+}
+
+/** Null when Git ran and refused. @throws `prover_unavailable` when Git gave no answer */
+async function ask(git: GitRunner, command: GitCommand, signal?: AbortSignal): Promise<Buffer | null> {
+  try {
+    const result = await git.run(command, signal);
+    return result.exitCode === 0 ? result.stdout : null;
+  } catch (error) {
+    if (isAuthorityError(error) && error.code === 'aborted') throw error;
+    const reason = isAuthorityError(error) ? (error.details['reason'] ?? error.code) : 'unknown';
+    throw new AuthorityError('prover_unavailable', { details: { prover: 'git', reason }, cause: error });
+  }
+}
+
+function judgeLocation({ path }: ProverQuestion, output: Buffer | null): ProverOpinion | null {
+  if (output === null) return disagree('git finds no repository');
+  const expected = Buffer.from(`${path}\n${path}/.git\n${path}/.git\nfalse\ntrue\n`);
+  return output.equals(expected) ? null : disagree('git finds another repository');
+}
+
+/** Rows end with an empty field; the first is the main checkout (git-worktree(1), "Porcelain format"). */
+function judgeRows({ path }: ProverQuestion, output: Buffer | null): ProverOpinion | null {
+  if (output === null) return disagree('git lists no worktrees');
+  const end = output.indexOf('\0\0');
+  const [worktree, ...attributes] = output.subarray(0, Math.max(0, end)).toString('latin1').split('\0');
+  const expected = Buffer.from(`worktree ${path}`).toString('latin1');
+  if (worktree === expected && !attributes.includes('bare')) return null;
+  return disagree('the first row of the worktree list is another');
+}
+
+/** A last check of our reading of the configuration: Git must not know a setting there that leads elsewhere. */
+function judgeKeys(output: Buffer | null): ProverOpinion | null {
+  if (output === null) return disagree('git cannot read the configuration');
+  const fields = output.toString('latin1').split('\0');
+  for (let index = 0; index + 1 < fields.length; index += 2) {
+    const key = fields[index + 1] as string;
+    if (fields[index] !== 'command' && /^(?:include(?:if)?\.|core\.worktree$)/.test(key)) {
+      return disagree('git reads a setting that leads elsewhere');
+    }
+  }
+  return null;
+}
+
+function disagree(seen: string): ProverOpinion {
+  return { agrees: false, seen };
+}

@@ -1,0 +1,21 @@
+import { codeOf, syscallOf } from '../capability/refusal.ts';
+import { AuthorityError, type ErrorCode, isAuthorityError } from '../errors/index.ts';
+
+/** Failures of the system that say nothing about what was looked for, and pass by themselves. */
+const codes: Readonly<Record<string, ErrorCode>> = {
+  EMFILE: 'too_many_open_files',
+  ENFILE: 'too_many_open_files',
+  EAGAIN: 'busy',
+  ENOSYS: 'kernel_capability_missing',
+  EPERM: 'kernel_capability_missing',
+  WA_HANDLE_CLOSED: 'shutting_down',
+};
+
+/** What an errno of the addon means where a fact had to be read and could not be. Never "absent", never "unchanged" (R04). */
+export function translateStorageFailure(error: unknown): AuthorityError {
+  if (isAuthorityError(error)) return error;
+  const errno = codeOf(error);
+  if (errno === null) return new AuthorityError('internal_error', { cause: error });
+  const details = { errno, syscall: syscallOf(error) };
+  return new AuthorityError(codes[errno] ?? 'storage_failed', { details, cause: error });
+}

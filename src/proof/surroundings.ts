@@ -1,0 +1,113 @@
+import type { DirectoryHandle } from '../capability/handles.ts';
+import { isAdministrativeName } from '../git/administrative-name.ts';
+import { gitDirectoryShape, worktreeAdministrationShape } from '../git/git-directory-shape.ts';
+import { establish, type FactLog } from './facts.ts';
+import { NameWatch } from './name-watch.ts';
+import { translateStorageFailure } from './storage-failure.ts';
+import { unsupported } from './unsupported.ts';
+
+/** A directory by path and identity: a root, or one on the way from `/` to it. */
+export interface Ancestor {
+  readonly path: string;
+  readonly device: bigint;
+  readonly inode: bigint;
+}
+
+/** What stands around a root: its ancestors and, up to the mount point, whether a repository's work tree encloses it. */
+export interface Surroundings {
+  /** What stands under the root's path. */
+  readonly root: Ancestor;
+  /** Nearest first; the root itself is not among them. */
+  readonly ancestors: readonly Ancestor[];
+  /** Whether an ancestor has an entry named `.git`, whatever it is. */
+  readonly nested: boolean;
+  /** Together they tell whether all of this is still so. */
+  readonly watches: readonly NameWatch[];
+}
+
+/** Looked at in each directory. The other names of the shapes matter only where HEAD stands. */
+const shapeNames = [...new Set([...gitDirectoryShape, ...worktreeAdministrationShape])];
+
+/**
+ * Looks at the names around a root, never at their content (decisions 1.10). `top` is `/`, held open with mounts allowed; `path` is the
+ * canonical path of the root.
+ * @throws `repository_unsupported` (`git-directory`, `bare-repository`) when the root is, or lies in, something that has the name or
+ *   the shape of a Git directory | `storage_failed` | `busy` | ...
+ */
+export async function surveySurroundings(
+  top: DirectoryHandle,
+  path: string,
+  log: FactLog,
+): Promise<Surroundings> {
+  const administrative = path.split('/').some(isAdministrativeName);
+  establish(
+    log,
+    {
+      fact: 'names of the path',
+      expected: 'none administrative',
+      seen: administrative ? 'administrative' : 'none',
+    },
+    !administrative,
+    () => unsupported('git-directory'),
+  );
+  const ancestors = await Promise.all([path, ...ancestorsOf(path)].map((place) => identify(top, place)));
+  const [root, ...above] = ancestors as [Ancestor, ...Ancestor[]];
+  // Git does not look for a repository beyond the mount point either (git(1), GIT_DISCOVERY_ACROSS_FILESYSTEM).
+  const beyond = above.findIndex((ancestor) => ancestor.device !== root.device);
+  const near = beyond === -1 ? above : above.slice(0, beyond);
+  const [own, ...enclosing] = (await Promise.all(
+    [root, ...near].map((place) => watchDirectory(top, place.path)),
+  )) as [NameWatch, ...NameWatch[]];
+  refuseGitShape(own, path, 'bare-repository', log);
+  for (const [index, watch] of enclosing.entries()) {
+    refuseGitShape(watch, (near[index] as Ancestor).path, 'git-directory', log);
+  }
+  const nested = enclosing.some((watch) => watch.find('.git') !== null);
+  log?.push({ fact: 'enclosing repository', expected: 'any', seen: nested ? 'yes' : 'none', holds: true });
+  return { root, ancestors: above, nested, watches: [own, ...enclosing] };
+}
+
+function refuseGitShape(
+  watch: NameWatch,
+  path: string,
+  reason: 'git-directory' | 'bare-repository',
+  log: FactLog,
+): void {
+  const bare = gitDirectoryShape.every((name) => watch.find(name) !== null);
+  const administration = worktreeAdministrationShape.every((name) => watch.find(name) !== null);
+  establish(
+    log,
+    {
+      fact: `shape of ${path}`,
+      expected: 'no Git directory',
+      seen: bare || administration ? 'Git directory' : 'other',
+    },
+    !bare && !administration,
+    () => unsupported(bare ? reason : 'git-directory'),
+  );
+}
+
+async function watchDirectory(top: DirectoryHandle, path: string): Promise<NameWatch> {
+  const first = await begin(top, path, ['.git', 'HEAD']);
+  return first.find('HEAD') === null ? first : begin(top, path, ['.git', ...shapeNames]);
+}
+
+async function identify(top: DirectoryHandle, path: string): Promise<Ancestor> {
+  const { directory } = await begin(top, path, []);
+  return { path, device: directory.device, inode: directory.inode };
+}
+
+async function begin(top: DirectoryHandle, path: string, names: readonly string[]): Promise<NameWatch> {
+  try {
+    return await NameWatch.begin(top, path === '/' ? '.' : path.slice(1), names);
+  } catch (error) {
+    throw translateStorageFailure(error);
+  }
+}
+
+function* ancestorsOf(path: string): Generator<string> {
+  for (let end = path.lastIndexOf('/'); path !== '/'; end = path.lastIndexOf('/', end - 1)) {
+    yield end <= 0 ? '/' : path.slice(0, end);
+    if (end <= 0) return;
+  }
+}
