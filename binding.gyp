@@ -30,6 +30,21 @@
           { "type": "none" }
         ]
       ]
+    },
+    {
+      "target_name": "death-guard",
+      "conditions": [
+        [
+          "OS=='linux'",
+          {
+            "type": "executable",
+            "sources": ["native/death-guard.cc"],
+            "cflags_cc!": ["-std=gnu++20", "-fno-exceptions", "-fno-rtti", "-std=gnu++17"],
+            "cflags_cc": ["-std=gnu++17", "-fno-exceptions", "-fno-rtti", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+          },
+          { "type": "none" }
+        ]
+      ]
     }
   ]
 }

@@ -22,6 +22,20 @@ export type NativeRefusal =
   | 'WA_METADATA' // owner, mode, attributes or access list cannot be carried over
   | 'WA_PARENT_MOVED'; // the parent directory no longer stands under its path
 
+/**
+ * What a failed write transaction adds to its error. Without either, nothing was changed and nothing was left behind.
+ * Whatever failed, and wherever a transaction is cut off, its name leads to old or new content as a whole.
+ */
+export interface NativeWriteFailure {
+  /**
+   * The change stands all the same: it could not be made durable (fsync(2) of the directory failed), or a change that had
+   * to be taken back could not be. For `remove` and `removeDirectory`: the name is gone.
+   */
+  readonly inPlace?: true;
+  /** Names, in the directory of the target, of files left behind: a temporary file or a foreign version set aside. */
+  readonly kept?: readonly string[];
+}
+
 /** Who an inode is. Compare by `sameIdentity` of the capability room, never field by field. */
 export interface NativeIdentity {
   readonly device: bigint;
@@ -115,11 +129,27 @@ export interface DirectoryHandle {
    */
   resolveLinks(path: NativePath, rootPath: string): Promise<Uint8Array>;
 
+  /**
+   * Exchanges the file for a new one (renameat2(2), RENAME_EXCHANGE) and proves that it displaced the base; otherwise
+   * exchanges back until the newest foreign version stands under the name. A foreign version that another one superseded
+   * meanwhile is always kept, since whoever superseded it may not have seen it. Between the exchange and the way back, for
+   * microseconds, readers see the new content: Linux has no compare-and-swap rename.
+   * Owner, permission bits, extended attributes and access list are carried over (else `WA_METADATA`); set-id bits and file
+   * capabilities are not. Other names of the file (hard links) keep the old content. The file must be writable (`EACCES`).
+   * @throws `ELOOP` (a symbolic link) | `WA_NOT_REGULAR` | `WA_CLOSED_DIRECTORY` | `WA_WRITER_OPEN` | `WA_METADATA`
+   * | `WA_PARENT_MOVED` | `EAGAIN` (metadata changed meanwhile) | errno; see `NativeWriteFailure`
+   */
   replace(path: NativePath, change: ReplaceRequest, guard: PathGuard | null): Promise<ReplaceOutcome>;
   create(path: NativePath, change: CreateRequest, guard: PathGuard | null): Promise<CreateOutcome>;
-  /** Moves the name aside, verifies inode and content, then unlinks; puts it back when it was another version. */
+  /**
+   * Moves the name aside, verifies inode and content, then unlinks; puts it back when it was another version, or keeps it
+   * when the name has been taken meanwhile. @throws as `replace` does, but for `WA_METADATA` and `EACCES` of the file
+   */
   remove(path: NativePath, change: RemoveRequest, guard: PathGuard | null): Promise<RemoveOutcome>;
-  /** RENAME_NOREPLACE between two names beneath this root; both parents are synced. @throws `EEXIST` | errno */
+  /**
+   * RENAME_NOREPLACE between two names beneath this root, of anything but a closed directory; both parents are synced.
+   * @throws `EEXIST` | `WA_CLOSED_DIRECTORY` | `WA_PARENT_MOVED` | `EAGAIN` (another object came under the name) | errno
+   */
   renameNoReplace(from: NativePath, to: NativePath, guard: PathGuard | null): Promise<void>;
   makeDirectory(path: NativePath, mode: number, guard: PathGuard | null): Promise<void>;
   /** Empty directories only. @throws `ENOTEMPTY` | errno */
