@@ -60,6 +60,7 @@ export function createPipeline(service: Service, routes: readonly Route[], optio
       exchange,
       service,
       limits,
+      stopping: running.stopping,
       identify: () => authentication.identify(exchange),
       refuse: () => authentication.refuse(exchange),
     };
@@ -96,7 +97,7 @@ export function createPipeline(service: Service, routes: readonly Route[], optio
         await pass(exchange, route);
         if (response.destroyed && !response.writableFinished) error = new AuthorityError('aborted');
       } catch (thrown) {
-        error = asAuthorityError(thrown, request.socket.destroyed ? exchange.signal : null);
+        error = asAuthorityError(thrown, () => exchange.signal);
         sendError(exchange, error);
       }
       log.finished(exchange, { route: route?.name ?? null, changes: route?.changes ?? false, error });

@@ -51,9 +51,9 @@ export function describeProblem(error: AuthorityError, scope: ProblemScope): Pro
 }
 
 /** Anything that was not thrown on purpose becomes `internal_error`; its text stays in the log. */
-export function asAuthorityError(error: unknown, signal: AbortSignal | null): AuthorityError {
+export function asAuthorityError(error: unknown, signal: () => AbortSignal): AuthorityError {
   if (isAuthorityError(error)) return error;
-  if (signal?.aborted === true && (error as { name?: unknown } | null)?.name === 'AbortError') {
+  if ((error as { name?: unknown } | null)?.name === 'AbortError' && signal().aborted) {
     return new AuthorityError('aborted', { cause: error });
   }
   return new AuthorityError('internal_error', { cause: error });

@@ -8,6 +8,8 @@ export interface RouteContext {
   readonly exchange: Exchange;
   readonly service: Service;
   readonly limits: HttpLimits;
+  /** Whether the server has begun to stop. */
+  readonly stopping: boolean;
   /** Asks who calls on a route that anyone may use. Wrong credentials count as a failed authentication and give null. */
   readonly identify: () => Promise<Caller | null>;
   /** Counts a failed authentication and refuses. @throws `authentication_required` | `rate_limited` */

@@ -31,9 +31,13 @@ export const readyzRoute: Route = defineRoute({
       description: 'Ready.',
       schema: z.looseObject({ status: z.literal('ready') }),
     },
-    503: { description: 'Not ready.', schema: z.looseObject({ status: z.literal('unavailable') }) },
+    503: {
+      description: 'Not ready.',
+      schema: z.looseObject({ status: z.enum(['unavailable', 'stopping']) }),
+    },
   },
   run: async (context) => {
+    if (context.stopping) return { status: 503, body: { status: 'stopping' } };
     const readiness = await recentReadiness(context.service);
     const caller = await context.identify();
     const word = { status: readiness.ready ? 'ready' : 'unavailable' };
