@@ -1,4 +1,5 @@
 import type { OpenFile } from '../files/workspace-files.ts';
+import type { ByteRange } from './byte-range.ts';
 import type { Exchange } from './exchange.ts';
 
 /** Large enough to keep the disk busy, small enough that a stalled caller holds little memory. */
@@ -11,7 +12,7 @@ const chunkBytes = 256 * 1024;
 export async function streamFile(
   exchange: Exchange,
   file: OpenFile,
-  range: { readonly start: number; readonly end: number },
+  range: ByteRange,
   stallMs: number,
 ): Promise<void> {
   const { response } = exchange;

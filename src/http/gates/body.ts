@@ -28,11 +28,11 @@ function readBody(exchange: Exchange, limits: HttpLimits): Promise<Buffer> {
   const { request } = exchange;
   const declared = Number(request.headers['content-length'] ?? 0);
   if (declared > limits.bodyBytes) return Promise.reject(tooLarge(limits));
-  if (request.destroyed) return Promise.reject(new AuthorityError('aborted'));
   if (request.readableEnded) {
     const cause = new Error('the body was already read: mount this router before any body parser');
     return Promise.reject(new AuthorityError('internal_error', { cause }));
   }
+  if (request.destroyed) return Promise.reject(new AuthorityError('aborted'));
   sendContinue(request, exchange.response);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

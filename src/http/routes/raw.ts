@@ -1,10 +1,10 @@
-import parseRange from 'range-parser';
 import { z } from 'zod';
 import type { BeneathPath } from '../../capability/beneath-path.ts';
 import type { FileCapability } from '../../capability/file-capability.ts';
 import { AuthorityError, isAuthorityError } from '../../errors/index.ts';
 import type { OpenFile } from '../../files/workspace-files.ts';
 import { attachment } from '../attachment.ts';
+import { type ByteRange, parseByteRange } from '../byte-range.ts';
 import { type Answer, defineRoute, type Route } from '../define-route.ts';
 import { hasCurrentVersion, rangeStillHolds } from '../entity-tags.ts';
 import { pathField, selectorField } from '../fields.ts';
@@ -82,20 +82,15 @@ async function sendFile(
 }
 
 /**
- * One range, or null where the whole file is the answer: without a Range, with several of them or with one that cannot be read,
- * all of which a server may ignore (RFC 9110, 14.2), and for HEAD, where Range has no meaning.
+ * The range to send, or null where the whole file is the answer. Range has no meaning for HEAD (RFC 9110, 14.2).
  * @throws `range_not_satisfiable` (sets Content-Range)
  */
-function requestedRange({ exchange }: RouteContext, size: number): { start: number; end: number } | null {
+function requestedRange({ exchange }: RouteContext, size: number): ByteRange | null {
   const { request, response } = exchange;
   const header = request.headers.range;
   if (header === undefined || request.method === 'HEAD') return null;
-  const ranges = parseRange(size, header);
-  if (ranges === -1) {
-    response.setHeader('Content-Range', `bytes */${size}`);
-    throw new AuthorityError('range_not_satisfiable', { details: { size } });
-  }
-  if (ranges === -2 || ranges.type !== 'bytes' || ranges.length !== 1) return null;
-  const [range] = ranges;
-  return range === undefined ? null : { start: range.start, end: range.end + 1 };
+  const range = parseByteRange(header, size);
+  if (range !== 'unsatisfiable') return range;
+  response.setHeader('Content-Range', `bytes */${size}`);
+  throw new AuthorityError('range_not_satisfiable', { details: { size } });
 }
