@@ -51,13 +51,26 @@ export function refusalOf(error: unknown): AuthorityError {
   const syscall = syscallOf(error);
   if (errno === null) return new AuthorityError('internal_error', { cause: error });
   const code = errno === 'ENOSYS' && syscall === 'openat2' ? 'kernel_capability_missing' : codes[errno];
-  const details = { errno, syscall, ...(errno === 'WA_PARENT_MOVED' ? { what: 'file' } : {}) };
+  const what = errno === 'WA_PARENT_MOVED' ? { what: 'file' } : {};
+  const details = { errno, syscall, ...what, ...aftermathOf(error as Aftermath) };
   return new AuthorityError(code ?? 'storage_failed', { details, cause: error });
 }
 
 /** The error of a call that reported its failure as data. */
 export function systemFailure(code: string | null, syscall: string | null): Error {
   return Object.assign(new Error(code ?? 'unknown failure'), { code, syscall });
+}
+
+/** What a failed write transaction says beside its errno. */
+interface Aftermath {
+  /** The new state stands all the same: it could not be made durable, or not be taken back. */
+  readonly inPlace?: boolean;
+  /** Names of files that it left beside the target. */
+  readonly kept?: readonly string[];
+}
+
+function aftermathOf({ inPlace, kept }: Aftermath): Aftermath {
+  return { ...(inPlace === undefined ? {} : { inPlace }), ...(kept === undefined ? {} : { kept }) };
 }
 
 function textOf(error: unknown, field: 'code' | 'syscall'): string | null {
