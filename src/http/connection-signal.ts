@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
 
-const controllers = new WeakMap<Socket, AbortController>();
+const controllers = new WeakMap<IncomingMessage['socket'], AbortController>();
 
 /**
  * The signal that fires when the caller is gone. An HTTP/1 connection carries one request at a time, so its signal belongs to the
@@ -16,7 +15,7 @@ export function abortConnection(request: IncomingMessage): void {
   controllerOf(request.socket).abort();
 }
 
-function controllerOf(socket: Socket): AbortController {
+function controllerOf(socket: IncomingMessage['socket']): AbortController {
   let controller = controllers.get(socket);
   if (controller === undefined) {
     controller = new AbortController();

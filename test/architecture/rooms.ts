@@ -46,7 +46,6 @@ export const packageRules: Readonly<Record<string, readonly string[]>> = {
   'express-rate-limit': ['http'],
   helmet: ['http'],
   pino: ['http'],
-  'range-parser': ['http'],
   zod: ['http'],
   'pkg-prebuilds': ['native'],
 };
@@ -57,7 +56,7 @@ export const builtinRules: Readonly<Record<string, readonly string[]>> = {
   'node:fs': ['capability/process-owner.ts'],
   'node:fs/promises': ['capability/state-directory.ts'],
   'node:module': [],
-  'node:http': [],
+  'node:http': ['http/'],
   'node:net': [],
 };
 
