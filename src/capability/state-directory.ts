@@ -268,6 +268,7 @@ const reasons: Readonly<Record<string, string>> = {
   EDQUOT: 'the quota is used up',
   EROFS: 'the file system is mounted read-only',
   WA_NOT_REGULAR: 'is not a regular file',
+  WA_HANDLE_CLOSED: 'was closed with the service',
   WA_WRITER_OPEN: 'another program has it open for writing',
 };
 

@@ -48,8 +48,12 @@ export class StateLog {
   }
 
   /** Resolves when everything appended so far is written or given up. */
-  async close(): Promise<void> {
+  async flush(): Promise<void> {
     while (this.#writing !== null) await this.#writing;
+  }
+
+  async close(): Promise<void> {
+    await this.flush();
     await this.#file?.close();
     this.#file = null;
   }
@@ -57,7 +61,7 @@ export class StateLog {
   async #write(): Promise<void> {
     while (this.#backlog.length > 0) {
       const lines = this.#backlog;
-      if (this.#lost > 0) lines.push(JSON.stringify({ lost: this.#lost }));
+      if (this.#lost > 0) lines.unshift(JSON.stringify({ lost: this.#lost }));
       this.#backlog = [];
       this.#backlogLength = 0;
       this.#lost = 0;
