@@ -35,6 +35,7 @@ export interface Pipeline extends Drainable {
 
 /** The gates in the order in which they stand on every request; each has its own file. */
 export function createPipeline(service: Service, routes: readonly Route[], options: HttpOptions): Pipeline {
+  if (typeof options.authenticate !== 'function') throw new TypeError('authenticate must be a function');
   const limits: HttpLimits = { ...defaultLimits, ...options.limits };
   const checkHost = createHostGate(options.allowedHosts ?? []);
   const findRoute = createRouteGate(routes);

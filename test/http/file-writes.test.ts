@@ -172,7 +172,7 @@ describe('what changes of /file answer', () => {
       ['another encoding', { content: 'x', encoding: 'latin1' }, create, 400],
       ['NUL in text', { content: '\0' }, create, 415],
       ['a lone surrogate', { content: '\udfff' }, create, 422],
-      ['neither condition', { content: 'x' }, {}, 428],
+      ['neither condition and no file', { content: 'x' }, {}, 404],
       ['both conditions', { content: 'x' }, { ...create, 'if-match': '"x"' }, 400],
       ['If-None-Match with a tag', { content: 'x' }, { 'if-none-match': '"x"' }, 400],
       ['If-Match on nothing', { content: 'x' }, { 'if-match': '"x"' }, 404],
@@ -180,6 +180,11 @@ describe('what changes of /file answer', () => {
       const answer = await put({ path: 'new.bin', ...json }, headers);
       expect(answer.status).toBe(status);
       expect(files.has('new.bin')).toBe(status === 201);
+    });
+
+    it('refuses a change of a file that names no version', async () => {
+      const answer = await put({ path: 'a.txt', content: 'x' }, {});
+      expect([answer.status, answer.body?.['code']]).toEqual([428, 'precondition_required']);
     });
 
     it('replaces on If-Match, and tells the current tag when it is stale', async () => {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { baseOfChange } from '../base-of-change.ts';
 import { defineRoute, type Route } from '../define-route.ts';
-import { baseVersion } from '../entity-tags.ts';
 import { baseSha1Field, pathField, selectorField } from '../fields.ts';
 import { inWorkspace, targetOf } from '../in-workspace.ts';
 import { doneAnswer, doneSchema } from '../written-answer.ts';
@@ -17,7 +17,7 @@ export const fileDeleteRoute: Route = defineRoute({
     inWorkspace(context, body.cwd, async (capability) => {
       const { service, exchange } = context;
       const path = targetOf(context, body.path);
-      const base = baseVersion(exchange, body.baseSha1);
+      const base = await baseOfChange(context, capability, path, body.baseSha1);
       await service.files.remove(capability, path, base, { signal: exchange.signal });
       return doneAnswer(200);
     }),

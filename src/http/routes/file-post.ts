@@ -1,14 +1,10 @@
 import { z } from 'zod';
-import type { BeneathPath } from '../../capability/beneath-path.ts';
-import type { FileCapability } from '../../capability/file-capability.ts';
 import { AuthorityError, isAuthorityError } from '../../errors/index.ts';
-import type { BaseVersion } from '../../files/workspace-files.ts';
+import { baseOfChange } from '../base-of-change.ts';
 import { defineRoute, type Route } from '../define-route.ts';
-import { baseVersion } from '../entity-tags.ts';
 import { baseSha1Field, pathField, selectorField } from '../fields.ts';
 import { encodeText } from '../file-content.ts';
 import { inWorkspace, targetOf } from '../in-workspace.ts';
-import type { RouteContext } from '../route-context.ts';
 import { changedAnswer, changedSchema } from '../written-answer.ts';
 
 const allRequired = 'cwd, path and content required';
@@ -33,7 +29,7 @@ export const filePostRoute: Route = defineRoute({
     return await inWorkspace(context, body.cwd, async (capability) => {
       const path = targetOf(context, body.path);
       try {
-        const base = await readBase(context, capability, path, body.baseSha1);
+        const base = await baseOfChange(context, capability, path, body.baseSha1);
         const options = { signal: exchange.signal };
         return changedAnswer(200, await service.files.replace(capability, path, bytes, base, options));
       } catch (error) {
@@ -42,21 +38,6 @@ export const filePostRoute: Route = defineRoute({
     });
   },
 });
-
-/** A missing file is told before a missing or malformed base version, as the wire contract orders them. */
-async function readBase(
-  { service, exchange }: RouteContext,
-  capability: FileCapability,
-  path: BeneathPath,
-  baseSha1: string | undefined,
-): Promise<BaseVersion> {
-  try {
-    return baseVersion(exchange, baseSha1);
-  } catch (refusal) {
-    using _present = await service.files.open(capability, path);
-    throw refusal;
-  }
-}
 
 function asExistingFileRequired(error: unknown): unknown {
   if (!isAuthorityError(error) || error.code !== 'not_found') return error;

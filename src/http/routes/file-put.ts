@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { AuthorityError, isAuthorityError } from '../../errors/index.ts';
+import { baseOfChange } from '../base-of-change.ts';
 import { defineRoute, type Route } from '../define-route.ts';
-import { baseVersion, mustCreate } from '../entity-tags.ts';
+import { mustCreate } from '../entity-tags.ts';
 import { pathField, selectorField } from '../fields.ts';
 import { decodeBase64, encodeText } from '../file-content.ts';
 import { invalidField } from '../gates/shape.ts';
@@ -36,7 +37,7 @@ export const filePutRoute: Route = defineRoute({
       const path = targetOf(context, body.path);
       const options = { signal: exchange.signal };
       if (!creates) {
-        const base = baseVersion(exchange, undefined);
+        const base = await baseOfChange(context, capability, path);
         return changedAnswer(200, await service.files.replace(capability, path, bytes, base, options));
       }
       try {
