@@ -1,9 +1,13 @@
-import type { FileCapability } from '../capability/file-capability.ts';
 import type { NativePath } from '../capability/handles.ts';
 import { findLeftovers } from './leftover.ts';
 import { recoverProbe } from './recover-probe.ts';
 import { recoverTemporary } from './recover-temporary.ts';
-import type { RecoverDirectoryOptions, RecoveryContext, RecoveryResult } from './recovery.ts';
+import type {
+  RecoverableRoot,
+  RecoverDirectoryOptions,
+  RecoveryContext,
+  RecoveryResult,
+} from './recovery.ts';
 import type { RecoveredFile } from './workspace-files.ts';
 
 export interface DirectoryRecovery {
@@ -20,7 +24,7 @@ export interface DirectoryRecovery {
  */
 export async function recoverDirectory(
   context: RecoveryContext,
-  capability: FileCapability,
+  capability: RecoverableRoot,
   directory: NativePath,
   options: RecoverDirectoryOptions,
 ): Promise<DirectoryRecovery> {

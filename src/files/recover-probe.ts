@@ -1,9 +1,13 @@
-import type { FileCapability } from '../capability/file-capability.ts';
 import type { NativePath } from '../capability/handles.ts';
 import { displayPath, joinPath } from '../capability/native-path.ts';
 import { codeOf } from '../capability/refusal.ts';
 import { examine } from './leftover-content.ts';
-import type { RecoverDirectoryOptions, RecoveryContext, RecoveryResult } from './recovery.ts';
+import type {
+  RecoverableRoot,
+  RecoverDirectoryOptions,
+  RecoveryContext,
+  RecoveryResult,
+} from './recovery.ts';
 
 /** The two files in which the addon tries an exchange; their longest content. */
 const sampleNames = ['first', 'second'];
@@ -15,7 +19,7 @@ const nanosecondsPerMillisecond = 1_000_000n;
 /** Removes the directory of a trial of the exchange that was cut off, when it holds nothing but the trial's own small files. */
 export async function recoverProbe(
   context: RecoveryContext,
-  capability: FileCapability,
+  capability: RecoverableRoot,
   parent: NativePath,
   name: string,
   options: RecoverDirectoryOptions,

@@ -1,4 +1,3 @@
-import type { FileCapability } from '../capability/file-capability.ts';
 import type { NativePath } from '../capability/handles.ts';
 import type { HeldRoot } from '../capability/held-root.ts';
 import { displayPath, joinPath } from '../capability/native-path.ts';
@@ -9,7 +8,12 @@ import { findTarget, type Leftover, ownerOf } from './leftover.ts';
 import { type ExaminedFile, examine, isUnchanged, nothingThere } from './leftover-content.ts';
 import { decideLeftover, keptForeign, type LeftoverDecision } from './leftover-decision.ts';
 import { fileKey } from './operation.ts';
-import type { RecoverDirectoryOptions, RecoveryContext, RecoveryResult } from './recovery.ts';
+import type {
+  RecoverableRoot,
+  RecoverDirectoryOptions,
+  RecoveryContext,
+  RecoveryResult,
+} from './recovery.ts';
 
 /** Each round is lost only to somebody who changes the very files at that moment. */
 const rounds = 8;
@@ -20,7 +24,7 @@ const unsettledReason = 'It could not be finished or undone now; it stays under 
 /** Finishes or undoes one transaction. Null when nothing is left of it. @throws what `FileCapability.assertCurrent` throws | `aborted` */
 export async function recoverTemporary(
   context: RecoveryContext,
-  capability: FileCapability,
+  capability: RecoverableRoot,
   leftover: Leftover,
   options: RecoverDirectoryOptions,
 ): Promise<RecoveryResult | null> {

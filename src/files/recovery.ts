@@ -1,3 +1,4 @@
+import type { FileCapability } from '../capability/file-capability.ts';
 import type { Transactions } from '../capability/transaction-name.ts';
 import type { MutationGate } from '../mutation/mutation-gate.ts';
 import type { RecoveredFile } from './workspace-files.ts';
@@ -8,6 +9,9 @@ export interface RecoveryContext {
   /** The system's clock in milliseconds, as change times are. */
   readonly now: () => number;
 }
+
+/** What recovery asks of a root. The state directory, which is nobody's workspace, is recovered alike. */
+export type RecoverableRoot = Pick<FileCapability, 'held' | 'assertCurrent'>;
 
 export interface RecoverDirectoryOptions {
   readonly dryRun: boolean;
