@@ -260,7 +260,7 @@ export const errorCodes = {
   storage_failed: {
     kind: 'unavailable',
     status: 503,
-    title: 'The storage reported an error; nothing was changed.',
+    title: 'The storage reported an error.',
     retryable: true,
   },
   too_many_open_files: {
