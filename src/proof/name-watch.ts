@@ -119,8 +119,9 @@ function sameObject(left: Stamp | null, right: Stamp | null): boolean {
   return left.inode === right.inode && left.device === right.device && left.mode === right.mode;
 }
 
+/** Also where what should hold the name is a link or a file by now: then the name is not there either. */
 function isAbsence(error: unknown): boolean {
-  return codeOf(error) === 'ENOENT';
+  return ['ENOENT', 'ENOTDIR', 'ELOOP'].includes(codeOf(error) ?? '');
 }
 
 function join(directory: string, name: string): string {
