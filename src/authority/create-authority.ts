@@ -66,6 +66,7 @@ class RegistryAuthority implements Authority, WorkspaceSurveyor {
       return { selector, authorized: true, facts, result, refusal: null };
     } catch (error) {
       if (!isAuthorityError(error) || error.code === 'aborted') throw error;
+      if (facts.every(({ holds }) => holds)) facts.push(factOfRefusal(error));
       const refusal = { code: error.code, details: error.details };
       return { selector, authorized: false, facts, result: null, refusal };
     }
@@ -163,6 +164,18 @@ class RegistryAuthority implements Authority, WorkspaceSurveyor {
     if (signal?.aborted) throw new AuthorityError('aborted', { cause: signal.reason });
     if (this.#closing.signal.aborted) throw new AuthorityError('shutting_down');
   }
+}
+
+/** For a step that could not look at its fact at all. */
+function factOfRefusal({ code, details }: AuthorityError): ProofFact {
+  const { file, field, prover, reason } = details;
+  const fact = [file, field, prover].find((name) => typeof name === 'string') ?? 'next step';
+  return {
+    fact: String(fact),
+    expected: 'usable',
+    seen: typeof reason === 'string' ? reason : code,
+    holds: false,
+  };
 }
 
 function isRepository(capability: FileCapability): capability is RepositoryCapability {

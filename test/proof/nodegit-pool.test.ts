@@ -1,0 +1,247 @@
+import { execFile } from 'node:child_process';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { nodegitState } from '../../scripts/nodegit.mjs';
+import type { DirectoryHandle } from '../../src/capability/handles.ts';
+import { CircuitBreaker } from '../../src/proof/circuit-breaker.ts';
+import { NodegitPool, type NodegitPoolOptions } from '../../src/proof/nodegit-pool.ts';
+import { startNodegitProcess } from '../../src/proof/nodegit-process.ts';
+import { deathGuard, native } from '../support/addon.ts';
+import { refusalOf } from '../support/answers.ts';
+import { makePlace } from '../support/authority-lab.ts';
+import { makeRepository } from '../support/git.ts';
+import { descendants, isRunning, openDescriptors } from '../support/processes.ts';
+
+const soon = { timeout: 10_000, interval: 10 };
+const run = promisify(execFile);
+let place: string;
+let honest: DirectoryHandle;
+let stuck: DirectoryHandle;
+let pool: NodegitPool;
+
+beforeAll(async () => {
+  place = await makePlace();
+  await makeRepository(join(place, 'honest'));
+  await makeRepository(join(place, 'stuck'));
+  // libgit2 waits for ever to open this. The round trip before it would have refused it.
+  await rm(join(place, 'stuck/.git/config'));
+  await run('mkfifo', [join(place, 'stuck/.git/config')]);
+  honest = await native.openRoot(join(place, 'honest'), {});
+  stuck = await native.openRoot(join(place, 'stuck'), {});
+});
+
+afterAll(async () => {
+  honest.close();
+  stuck.close();
+  await rm(place, { recursive: true, force: true });
+});
+
+beforeEach(() => {
+  pool = createPool();
+});
+
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await pool.close();
+});
+
+function createPool(options: Partial<NodegitPoolOptions> = {}): NodegitPool {
+  const state = nodegitState();
+  if (state.state !== 'ready') throw new Error(`nodegit is ${state.state}`);
+  const program = { deathGuard, nodegit: state.path };
+  return new NodegitPool({ start: (events) => startNodegitProcess(program, events), ...options });
+}
+
+let asked = 0;
+
+/** Each honest question of another repository, as far as the pool can tell. */
+async function askHonest(): Promise<string> {
+  asked += 1;
+  try {
+    const reply = await pool.ask(honest.descriptorPath(), `honest ${asked}`);
+    return reply.kind === 'seen' ? (reply.seen.workTree?.path ?? 'none') : 'refused';
+  } catch (error) {
+    return refusalOf(error);
+  }
+}
+
+async function askStuck(name: string): Promise<string> {
+  return pool.ask(stuck.descriptorPath(), name).then(() => 'answered', refusalOf);
+}
+
+const answer = (): string => join(place, 'honest/');
+
+/** Programs below the guards: the nodegit processes themselves. */
+function children(): number[] {
+  return pool.processes.flatMap((guard) => descendants(guard));
+}
+
+describe('the nodegit child', () => {
+  it('answers about the held directory, and starts only when it is asked', async () => {
+    expect(pool.processes).toEqual([]);
+    expect(await askHonest()).toBe(answer());
+    const reply = await pool.ask(honest.descriptorPath(), 'honest');
+    expect(reply).toMatchObject({ kind: 'seen', seen: { bare: false, linked: false } });
+  });
+
+  it('answers with the error of libgit2 where there is no repository', async () => {
+    const empty = await native.openRoot(place, {});
+    expect(await pool.ask(empty.descriptorPath(), 'empty')).toMatchObject({
+      kind: 'refused',
+      libgit2Error: -3,
+    });
+    empty.close();
+  });
+
+  it('R04: nothing of our environment lifts its owner check', async () => {
+    vi.stubEnv('SUDO_UID', '65534');
+    vi.stubEnv('HOME', place);
+    expect(await askHonest()).toBe(answer());
+    const [child] = children() as [number];
+    const { stdout } = await run('cat', [`/proc/${child}/environ`]);
+    const names = stdout.split('\0').map((entry) => entry.split('=')[0]);
+    expect(names).not.toContain('SUDO_UID');
+    expect(stdout).toContain('HOME=/nonexistent');
+  });
+
+  it('R04: a hang is killed, the hanging question fails, and its neighbours do not', async () => {
+    expect(await askHonest()).toBe(answer());
+    const before = children();
+    const neighbours = Promise.all(Array.from({ length: 50 }, askHonest));
+    const hanging = askStuck('stuck');
+    expect(await hanging).toBe('prover_unavailable: deadline');
+    expect(new Set(await neighbours)).toEqual(new Set([answer()]));
+    expect(await askHonest()).toBe(answer());
+    await expect.poll(() => before.filter(isRunning).length, soon).toBe(before.length - 1);
+  });
+
+  it('R04: many hangs at once do not take the questions behind them along', async () => {
+    expect(await askHonest()).toBe(answer());
+    const hanging = Promise.all(['a', 'b', 'c', 'd', 'e'].map(askStuck));
+    const behind = Promise.all(Array.from({ length: 30 }, askHonest));
+    expect(new Set(await hanging)).toEqual(new Set(['prover_unavailable: deadline']));
+    expect(new Set(await behind)).toEqual(new Set([answer()]));
+  });
+
+  it('a repository that hung is not asked about again', async () => {
+    expect(await askStuck('stuck')).toBe('prover_unavailable: deadline');
+    const processes = [...pool.processes];
+    expect(await askStuck('stuck')).toBe('prover_unavailable: hung-before');
+    expect(pool.processes).toEqual(processes);
+    expect(await askHonest()).toBe(answer());
+  });
+
+  it('R04: killed again and again under load: no wrong answer, and hardly a lost one', async () => {
+    pool = createPool({ breaker: new CircuitBreaker({ limit: 1000, windowMs: 1, openMs: 1 }) });
+    expect(await askHonest()).toBe(answer());
+    let kills = 0;
+    let working = true;
+    const ask = async (): Promise<string[]> => {
+      const answers: string[] = [];
+      while (working) answers.push(await askHonest());
+      return answers;
+    };
+    const askers = Array.from({ length: 16 }, ask);
+    while (kills < 5) {
+      // Kill the one that answers, once a successor stands ready, as an accident would.
+      await expect.poll(() => children().length, soon).toBe(2);
+      await expect.poll(askHonest, soon).toBe(answer());
+      const [child] = children() as [number];
+      process.kill(child, 'SIGKILL');
+      kills += 1;
+      await expect.poll(() => isRunning(child), soon).toBe(false);
+    }
+    working = false;
+    const answers = (await Promise.all(askers)).flat();
+    const failures = answers.filter((text) => text !== answer());
+    expect(new Set(failures)).toEqual(
+      failures.length === 0 ? new Set() : new Set(['prover_unavailable: child-died']),
+    );
+    expect(failures.length).toBeLessThan(answers.length / 100);
+  });
+
+  it('R04: too many failures open the circuit: no answer, never a guess', async () => {
+    pool = createPool({ breaker: new CircuitBreaker({ limit: 0, windowMs: 60_000, openMs: 60_000 }) });
+    expect(await askHonest()).toBe(answer());
+    expect(await askStuck('stuck')).toBe('prover_unavailable: deadline');
+    expect(pool.isBroken).toBe(true);
+    expect(await askHonest()).toBe('prover_unavailable: circuit-open');
+  });
+
+  it('R04: a nodegit that cannot be loaded is no answer', async () => {
+    pool = createPool({
+      start: (events) => startNodegitProcess({ deathGuard, nodegit: '/nonexistent' }, events),
+    });
+    expect(await askHonest()).toBe('prover_unavailable: circuit-open');
+  });
+
+  it('R04: a guard that does not exist is no answer', async () => {
+    pool = createPool({
+      start: (events) => startNodegitProcess({ deathGuard: '/nonexistent', nodegit: '/nonexistent' }, events),
+    });
+    expect(await askHonest()).toBe('prover_unavailable: circuit-open');
+  });
+
+  it('R04: a garbled answer is no answer, and the child that gave it goes', async () => {
+    let garbled = 0;
+    pool = createPool({
+      start: (events) => {
+        const state = nodegitState() as { path: string };
+        return startNodegitProcess(
+          { deathGuard, nodegit: state.path },
+          {
+            ...events,
+            onMessage: (message) => {
+              if (typeof message === 'object' && message !== null && 'seen' in message) {
+                garbled += 1;
+                events.onMessage({ ...message, seen: { bare: 'no' } });
+              } else events.onMessage(message);
+            },
+          },
+        );
+      },
+    });
+    expect(await askHonest()).toBe('prover_unavailable: child-died');
+    expect(garbled).toBe(2);
+  });
+
+  it('is replaced after so many answers, without losing one', async () => {
+    pool = createPool({ answersPerChild: 20 });
+    expect(await askHonest()).toBe(answer());
+    await expect.poll(() => children().length, soon).toBe(2);
+    const [first] = children() as [number];
+    const answers: string[] = [];
+    while (isRunning(first)) answers.push(...(await Promise.all(Array.from({ length: 10 }, askHonest))));
+    expect(new Set(answers)).toEqual(new Set([answer()]));
+    expect(pool.isBroken).toBe(false);
+  });
+
+  it('a caller that goes away does not wait, and the answer to it harms nobody', async () => {
+    expect(await askHonest()).toBe(answer());
+    const leaving = new AbortController();
+    const left = pool.ask(stuck.descriptorPath(), 'stuck', leaving.signal);
+    leaving.abort(new Error('gone'));
+    await expect(left).rejects.toMatchObject({ code: 'aborted' });
+    await expect(pool.ask(honest.descriptorPath(), 'x', leaving.signal)).rejects.toMatchObject({
+      code: 'aborted',
+    });
+    expect(await askHonest()).toBe(answer());
+  });
+
+  it('closing ends what waits, and leaves no process and no descriptor', async () => {
+    const before = { processes: descendants().length, descriptors: openDescriptors() };
+    const busy = createPool();
+    await busy.ask(honest.descriptorPath(), 'honest');
+    const waiting = busy.ask(stuck.descriptorPath(), 'stuck').then(() => 'answered', refusalOf);
+    await busy.close();
+    expect(await waiting).toMatch(/^prover_unavailable/);
+    await expect(busy.ask(honest.descriptorPath(), 'honest')).rejects.toMatchObject({
+      code: 'prover_unavailable',
+    });
+    await expect
+      .poll(() => ({ processes: descendants().length, descriptors: openDescriptors() }), soon)
+      .toEqual(before);
+  });
+});
