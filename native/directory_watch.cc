@@ -16,7 +16,7 @@ namespace {
 
 // IN_UNMOUNT, IN_IGNORED and IN_Q_OVERFLOW come unasked.
 constexpr std::uint32_t watched_changes =
-    IN_CREATE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
+    IN_CREATE | IN_ATTRIB | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
 
 }  // namespace
 

@@ -18,7 +18,10 @@ class DirectoryWatch;
 class WatchListener {
  public:
   virtual ~WatchListener() = default;
-  /** An entry of the directory behind `watch` was created, moved or deleted. */
+  /**
+   * An entry of the directory behind `watch` was created, moved or deleted, or its mode or owner changed. Without a
+   * name: the mode or owner of the directory itself changed.
+   */
   virtual void entry_changed(int watch, std::string_view name, bool appeared) = 0;
   /** The directory behind `watch` was moved, deleted or unmounted. */
   virtual void directory_gone(int watch) = 0;

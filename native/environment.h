@@ -8,6 +8,8 @@
 #include <memory>
 #include <vector>
 
+#include "result_memory.h"
+
 namespace workspace_authority {
 
 class DirectoryWatch;
@@ -40,6 +42,8 @@ class Environment {
    * be had. */
   std::shared_ptr<DirectoryWatch> directory_watch();
 
+  ResultMemory& result_memory() { return result_memory_; }
+
   /** Memory for one call of the JavaScript thread, of at least `size` bytes. */
   char* scratch(std::size_t size);
 
@@ -58,6 +62,7 @@ class Environment {
   Handle* first_handle_ = nullptr;
   std::weak_ptr<DirectoryWatch> directory_watch_;
   std::vector<char> scratch_;
+  ResultMemory result_memory_;
   std::unique_ptr<WriterPool> writers_;
 };
 

@@ -35,4 +35,6 @@ constexpr unsigned rename_exchange = 2;
 
 constexpr int rwf_nowait = 0x08;  // Linux 4.14, preadv2
 
+constexpr int madv_populate_write = 23;  // Linux 5.14
+
 }  // namespace workspace_authority::kernel

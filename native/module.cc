@@ -10,6 +10,7 @@
 #include "kernel_report.h"
 #include "lease.h"
 #include "read_work.h"
+#include "result_memory.h"
 #include "transaction/methods.h"
 
 #ifdef WITH_FAULTS
@@ -50,6 +51,7 @@ napi_value initialize(napi_env env, napi_value exports) {
       method("openRoot", open_root),
       method("createGuard", create_guard),
       method("openHandles", open_handles),
+      method("useBlocksFrom", use_blocks_from),
   };
   napi_define_properties(env, exports, functions.size(), functions.data());
 #ifdef WITH_FAULTS

@@ -17,7 +17,9 @@ namespace {
 constexpr std::size_t most_known = 4096;
 // Held descriptors spare a lookup; a process may have as few as 1024 in all.
 constexpr std::size_t most_held = 64;
-constexpr std::size_t most_names = 128;
+constexpr std::size_t most_held_files = 64;
+// About 300 bytes each.
+constexpr std::size_t most_files = 16384;
 
 /**
  * File systems of the local kernel: every change goes through it and is reported. On network file systems and FUSE
@@ -38,6 +40,16 @@ bool reports_all_changes(std::uint64_t type) {
 }
 
 constexpr Failure kept_changing{EAGAIN, nullptr, Refusal::none};
+
+/** Makes room for one more: the one that was used least recently lets go of its descriptor. */
+template <typename Holder>
+void make_room_for(std::vector<std::shared_ptr<Holder>>& held, std::size_t most) {
+  if (held.size() < most) return;
+  const auto oldest = std::min_element(held.begin(), held.end(),
+                                       [](const auto& a, const auto& b) { return a->last_used < b->last_used; });
+  (*oldest)->descriptor.reset();
+  held.erase(oldest);
+}
 
 /** Calls `visit(prefix)` for each component's path, from the first to the whole: a, a/b, a/b/c. False stops. */
 template <typename Visit>
@@ -97,7 +109,7 @@ Result<Passage> PathGuard::examine(std::string_view directory, std::string_view 
   return kept_changing;
 }
 
-PathGuard::Verdict PathGuard::confirm(const Passage& passage, std::string_view regular_name) {
+PathGuard::Verdict PathGuard::confirm(const Passage& passage) {
   if (passage.known == nullptr) {
     for (const auto& directory : passage.unwatched) {
       const auto closed = is_closed(directory->fd());
@@ -108,13 +120,59 @@ PathGuard::Verdict PathGuard::confirm(const Passage& passage, std::string_view r
   }
   const std::lock_guard lock(watch_->mutex);
   watch_->drain();
-  KnownDirectory& known = *passage.known;
-  if (!known.alive) return Verdict::changed;
-  if (!regular_name.empty() && !passage.regular && known.changes == passage.changes) {
-    if (known.regular_names.size() >= most_names) known.regular_names.clear();
-    known.regular_names.emplace(regular_name);
-  }
+  const bool stood = passage.known->alive && (passage.file == nullptr || passage.file->alive);
+  return stood ? Verdict::holds : Verdict::changed;
+}
+
+PathGuard::Verdict PathGuard::confirm(const Passage& passage, std::string_view name, const FileFacts& facts,
+                                      UniqueFd* fd) {
+  if (passage.known == nullptr) return confirm(passage);
+  const std::lock_guard lock(watch_->mutex);
+  watch_->drain();
+  if (!passage.known->alive) return Verdict::changed;
+  // With a change in between it is unknown which file the name leads to now.
+  if (passage.known->changes == passage.changes) remember_file(*passage.known, name, facts, fd);
   return Verdict::holds;
+}
+
+void PathGuard::remember_file(KnownDirectory& known, std::string_view name, const FileFacts& facts, UniqueFd* fd) {
+  if (const auto found = known.files.find(name); found != known.files.end()) {
+    KnownFile& file = *found->second;
+    const bool unchanged = file.facts.same_version(facts);
+    file.facts = facts;
+    file.last_used = ++clock_;
+    if (unchanged && fd != nullptr && file.descriptor == nullptr) {
+      make_room_for(held_files_, most_held_files);
+      file.descriptor = std::make_shared<HeldDescriptor>(std::move(*fd), root_->count());
+      held_files_.push_back(found->second);
+    }
+    return;
+  }
+  if (file_count_ >= most_files) {
+    for (const auto& [path, directory] : known_) forget_files(*directory);
+  }
+  auto file = std::make_shared<KnownFile>();
+  file->name = name;
+  file->facts = facts;
+  known.files.emplace(file->name, file);
+  ++file_count_;
+}
+
+void PathGuard::forget_file(KnownDirectory& known, std::string_view name) {
+  const auto found = known.files.find(name);
+  if (found == known.files.end()) return;
+  const std::shared_ptr<KnownFile> file = found->second;
+  file->alive = false;
+  if (file->descriptor != nullptr) {
+    file->descriptor.reset();
+    held_files_.erase(std::find(held_files_.begin(), held_files_.end(), file));
+  }
+  known.files.erase(found);
+  --file_count_;
+}
+
+void PathGuard::forget_files(KnownDirectory& known) {
+  while (!known.files.empty()) forget_file(known, known.files.begin()->first);
 }
 
 Result<bool> PathGuard::is_closed(int directory) const {
@@ -270,7 +328,12 @@ Passage PathGuard::passage_through(const Known& known, std::string_view name) {
   passage.directory = known->descriptor;
   passage.known = known;
   passage.changes = known->changes;
-  passage.regular = !name.empty() && known->regular_names.find(std::string(name)) != known->regular_names.end();
+  if (const auto found = known->files.find(name); found != known->files.end()) {
+    passage.file = found->second;
+    passage.facts = passage.file->facts;
+    passage.descriptor = passage.file->descriptor;
+    passage.file->last_used = known->last_used;
+  }
   return passage;
 }
 
@@ -319,12 +382,11 @@ void PathGuard::erase(KnownDirectory* known) {
   }
   known->alive = false;
   known->verified = false;
+  forget_files(*known);
   known->parent = nullptr;
-  if (known->descriptor != nullptr) {
-    held_.erase(std::remove_if(held_.begin(), held_.end(), [&](const Known& held) { return held.get() == known; }),
-                held_.end());
-    known->descriptor.reset();
-  }
+  known->descriptor.reset();
+  held_.erase(std::remove_if(held_.begin(), held_.end(), [&](const Known& held) { return held.get() == known; }),
+              held_.end());
   by_watch_.erase(known->watch);
   watch_->remove(known->watch, this);
   // Last, as it may delete the object.
@@ -333,14 +395,8 @@ void PathGuard::erase(KnownDirectory* known) {
 
 void PathGuard::hold(const Known& known, std::shared_ptr<HeldDescriptor> descriptor) {
   if (known->descriptor == nullptr) {
-    if (held_.size() >= most_held) {
-      auto oldest = std::min_element(held_.begin(), held_.end(),
-                                     [](const Known& a, const Known& b) { return a->last_used < b->last_used; });
-      (*oldest)->descriptor.reset();
-      *oldest = known;
-    } else {
-      held_.push_back(known);
-    }
+    make_room_for(held_, most_held);
+    held_.push_back(known);
   }
   known->descriptor = std::move(descriptor);
 }
@@ -363,6 +419,11 @@ void PathGuard::entry_changed(int watch, std::string_view name, bool appeared) {
   if (found == by_watch_.end()) return;
   KnownDirectory* known = found->second;
   const bool is_root = known->parent == nullptr;
+  // Who may enter has changed: looked up anew, the kernel decides again.
+  if (name.empty()) {
+    erase(known);
+    return;
+  }
   // What a directory loses cannot close it; of what it gets, only names of the closed shape can.
   if (appeared && !is_root &&
       std::find(rules_.closed_shape.begin(), rules_.closed_shape.end(), name) != rules_.closed_shape.end()) {
@@ -370,7 +431,7 @@ void PathGuard::entry_changed(int watch, std::string_view name, bool appeared) {
     return;
   }
   ++known->changes;
-  known->regular_names.erase(std::string(name));
+  forget_file(*known, name);
   std::string path = known->path;
   if (!is_root) path += '/';
   path += name;

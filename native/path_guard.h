@@ -8,11 +8,11 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "directory_watch.h"
+#include "file_facts.h"
 #include "held_descriptor.h"
 #include "result.h"
 
@@ -22,6 +22,17 @@ struct GuardRules {
   std::vector<std::string> closed_shape;
   /** Device (as makedev(3) packs it) and inode. */
   std::vector<std::pair<std::uint64_t, std::uint64_t>> closed_identities;
+};
+
+/** A regular file that was read lately, under a name that has not changed since. Belongs to a KnownDirectory. */
+struct KnownFile {
+  std::string name;
+  /** From when it was last read. */
+  FileFacts facts;
+  /** Set only for files read again and again. */
+  std::shared_ptr<HeldDescriptor> descriptor;
+  bool alive = true;
+  std::uint64_t last_used = 0;
 };
 
 /** A directory below the root that is watched since before it was looked at. Belongs to the memory of one guard. */
@@ -40,8 +51,8 @@ struct KnownDirectory {
   std::uint64_t last_used = 0;
   /** Counts changes of entries. */
   std::uint64_t changes = 0;
-  /** Names that were regular files, with no change of the name since. */
-  std::unordered_set<std::string> regular_names;
+  /** Keys are the names of the values. */
+  std::unordered_map<std::string_view, std::shared_ptr<KnownFile>> files;
 };
 
 /**
@@ -56,8 +67,13 @@ struct Passage {
   std::vector<std::shared_ptr<HeldDescriptor>> unwatched;
   /** `changes` of `known` when the passage began. */
   std::uint64_t changes = 0;
-  /** Whether the name asked for was a regular file when last seen, so that opening it has no side effect. */
-  bool regular = false;
+
+  /** The name asked for, when it is a known file: opening it has no side effect then. */
+  std::shared_ptr<KnownFile> file;
+  /** Its facts: a file that still has them after a read was not written to during it. */
+  FileFacts facts;
+  /** May be null. Open since a time when the name led to it, which it does until an event says otherwise. */
+  std::shared_ptr<HeldDescriptor> descriptor;
 
   [[nodiscard]] int fd() const { return directory->fd(); }
 };
@@ -94,9 +110,13 @@ class PathGuard : private WatchListener {
   Result<Passage> examine(std::string_view directory, std::string_view name = {});
 
   enum class Verdict { holds, changed, closed };
-  /** Whether the directory of the passage was open the whole time. `regular_name`: an entry seen to be a regular file.
+  /** Whether the directory of the passage was open, and the name of a known file led to it, the whole time. */
+  Verdict confirm(const Passage& passage);
+  /**
+   * The same for a passage whose file was opened by name and is `facts`; when it holds, the file is remembered. A file
+   * that is read again unchanged keeps its descriptor, taken from `fd` (may be null).
    */
-  Verdict confirm(const Passage& passage, std::string_view regular_name = {});
+  Verdict confirm(const Passage& passage, std::string_view name, const FileFacts& facts, UniqueFd* fd);
 
   /**
    * Examines `directory` (empty: the root), calls `use(const Passage&) -> Result<T>` and gives its answer once it is
@@ -134,6 +154,9 @@ class PathGuard : private WatchListener {
   void erase(KnownDirectory* known);
   void hold(const Known& known, std::shared_ptr<HeldDescriptor> descriptor);
   void make_room();
+  void remember_file(KnownDirectory& known, std::string_view name, const FileFacts& facts, UniqueFd* fd);
+  void forget_file(KnownDirectory& known, std::string_view name);
+  void forget_files(KnownDirectory& known);
   static Passage passage_through(const Known& known, std::string_view name);
 
   void entry_changed(int watch, std::string_view name, bool appeared) override;
@@ -147,7 +170,9 @@ class PathGuard : private WatchListener {
   std::unordered_map<std::string_view, Known> known_;
   std::unordered_map<int, KnownDirectory*> by_watch_;
   std::vector<Known> held_;
+  std::vector<std::shared_ptr<KnownFile>> held_files_;
   std::uint64_t clock_ = 0;
+  std::size_t file_count_ = 0;
 };
 
 }  // namespace workspace_authority

@@ -9,6 +9,9 @@
 namespace workspace_authority {
 namespace {
 
+// Each round means that the file is not as it was last time, or is being written to.
+constexpr int cached_attempts = 3;
+
 /**
  * Reads what memory holds. Where a file system knows no RWF_NOWAIT (tmpfs, overlayfs), the pages are memory, or nobody
  * can tell: then a small file is read directly.
@@ -19,49 +22,98 @@ Result<std::size_t> read_cached(int fd, char* buffer, std::size_t length) {
   return count;
 }
 
+/** EINVAL: a kernel before 5.12 does not know RESOLVE_CACHED. */
+bool must_wait(const Failure& failure) { return failure.error == EAGAIN || failure.error == EINVAL; }
+
+/** An open file that nothing has been read from yet, and facts of it from before that. */
+struct Opened {
+  UniqueFd fd;
+  FileFacts before;
+};
+
+Result<Opened> open_cached(const Passage& passage, const HeldDirectory& root, const char* name) {
+  if (passage.file != nullptr) {
+    auto fd = open_known_regular(passage.fd(), root, name, Lookup::cached_only);
+    if (!fd) return fd.failure();
+    return Opened{fd.take(), passage.facts};
+  }
+  auto file = open_regular(passage.fd(), root, name, Lookup::cached_only);
+  if (!file) return file.failure();
+  return Opened{std::move(file->fd), file->facts};
+}
+
+/** Reads through the descriptor that is kept for a file read again and again; false when it is not as it was. */
+bool read_kept(const Passage& passage, std::uint64_t limit, const ReadBuffers& buffers) {
+  const auto size = static_cast<std::uint64_t>(passage.facts.size);
+  if (size > limit || size > small_file) return false;
+  const int fd = passage.descriptor->fd();
+  const auto count = read_cached(fd, size <= buffers.least_size ? buffers.least : buffers.scratch, size + 1);
+  if (!count || count.value() != size) return false;
+  const auto after = regular_facts(fd);
+  return after && after->same_version(passage.facts);
+}
+
+/** Reads until two looks at the file before and after are equal. */
+CachedAnswer read_opened(int fd, const FileFacts& before, std::uint64_t limit, const ReadBuffers& buffers,
+                         FileFacts& facts, Failure& failure) {
+  facts = before;
+  for (int attempt = 0; attempt < cached_attempts; ++attempt) {
+    const auto size = static_cast<std::uint64_t>(facts.size);
+    const bool readable = size <= limit && size <= small_file;
+    std::size_t count = size;
+    if (readable) {
+      // One byte more than there should be: a file that grew answers it.
+      const auto read = read_cached(fd, size <= buffers.least_size ? buffers.least : buffers.scratch, size + 1);
+      if (!read) return CachedAnswer::unknown;
+      count = read.value();
+    }
+    const auto after = regular_facts(fd);
+    if (!after) {
+      failure = after.failure();
+      return CachedAnswer::failed;
+    }
+    const bool same = after->same_version(facts);
+    facts = after.value();
+    if (!same || count != size) continue;
+    if (readable) return CachedAnswer::content;
+    if (size <= limit) return CachedAnswer::unknown;
+    failure = Failure{EFBIG, "statx", Refusal::none};
+    return CachedAnswer::failed;
+  }
+  return CachedAnswer::unknown;
+}
+
+CachedAnswer read_unguarded(const HeldDirectory& root, const char* path, std::uint64_t limit,
+                            const ReadBuffers& buffers, FileFacts& facts, Failure& failure) {
+  const auto file = open_regular(root.fd(), root, path, Lookup::cached_only);
+  if (file) return read_opened(file->fd.get(), file->facts, limit, buffers, facts, failure);
+  failure = file.failure();
+  return must_wait(failure) ? CachedAnswer::unknown : CachedAnswer::failed;
+}
+
 }  // namespace
 
 CachedAnswer read_without_waiting(const HeldDirectory& root, std::string_view path, std::uint64_t limit,
-                                  PathGuard* guard, char* scratch, FileFacts& facts, Failure& failure) {
-  int directory = root.fd();
-  std::string_view name = path;
-  std::optional<Passage> passage;
-  if (guard != nullptr) {
-    const SplitPath split = split_path(path);
-    passage = guard->recall(split.directory, split.name);
-    if (!passage.has_value()) return CachedAnswer::unknown;
-    directory = passage->fd();
-    name = split.name;
+                                  PathGuard* guard, const ReadBuffers& buffers, FileFacts& facts, Failure& failure) {
+  if (guard == nullptr) return read_unguarded(root, path.data(), limit, buffers, facts, failure);
+  const SplitPath split = split_path(path);
+  const auto passage = guard->recall(split.directory, split.name);
+  if (!passage.has_value()) return CachedAnswer::unknown;
+  if (passage->descriptor != nullptr && read_kept(*passage, limit, buffers)) {
+    facts = passage->facts;
+    return guard->confirm(*passage) == PathGuard::Verdict::holds ? CachedAnswer::content : CachedAnswer::unknown;
   }
-  const bool regular = passage.has_value() && passage->regular;
-  const auto file = open_regular(directory, root, name.data(), Lookup::cached_only, regular);
-  CachedAnswer answer = CachedAnswer::content;
-  if (!file) {
-    // EINVAL: a kernel before 5.12 does not know RESOLVE_CACHED.
-    if (file.failed_with(EAGAIN) || file.failed_with(EINVAL)) return CachedAnswer::unknown;
-    failure = file.failure();
-    answer = CachedAnswer::failed;
-  } else {
-    facts = file->facts;
-    const auto size = static_cast<std::uint64_t>(facts.size);
-    if (size > limit) {
-      failure = Failure{EFBIG, "statx", Refusal::none};
-      answer = CachedAnswer::failed;
-    } else if (size > small_file) {
-      return CachedAnswer::unknown;
-    } else {
-      // One byte more than there should be: a file that grew answers it.
-      const auto count = read_cached(file->fd.get(), scratch, size + 1);
-      if (!count || count.value() != size) return CachedAnswer::unknown;
-      const auto after = regular_facts(file->fd.get());
-      if (!after || !after->same_version(facts)) return CachedAnswer::unknown;
-    }
+  auto opened = open_cached(*passage, root, split.name.data());
+  if (!opened) {
+    failure = opened.failure();
+    if (must_wait(failure)) return CachedAnswer::unknown;
+    return guard->confirm(*passage) == PathGuard::Verdict::holds ? CachedAnswer::failed : CachedAnswer::unknown;
   }
-  if (passage.has_value()) {
-    const auto verdict = guard->confirm(*passage, file.ok() ? name : std::string_view());
-    if (verdict != PathGuard::Verdict::holds) return CachedAnswer::unknown;
-  }
-  return answer;
+  const CachedAnswer answer = read_opened(opened->fd.get(), opened->before, limit, buffers, facts, failure);
+  if (answer == CachedAnswer::unknown) return answer;
+  const auto verdict = answer == CachedAnswer::content ? guard->confirm(*passage, split.name, facts, &opened->fd)
+                                                       : guard->confirm(*passage);
+  return verdict == PathGuard::Verdict::holds ? answer : CachedAnswer::unknown;
 }
 
 std::optional<GuardedFile> open_without_waiting(const HeldDirectory& root, std::string_view path, PathGuard* guard) {
@@ -76,7 +128,7 @@ std::optional<GuardedFile> open_without_waiting(const HeldDirectory& root, std::
     opened.name = std::string(split.name);
     directory = opened.passage.fd();
   }
-  auto file = open_regular(directory, root, opened.name.c_str(), Lookup::cached_only, opened.passage.regular);
+  auto file = open_regular(directory, root, opened.name.c_str(), Lookup::cached_only);
   if (!file) return std::nullopt;
   opened.file = file.take();
   return opened;
@@ -85,7 +137,7 @@ std::optional<GuardedFile> open_without_waiting(const HeldDirectory& root, std::
 Result<GuardedFile> open_guarded(const HeldDirectory& root, const std::string& path, PathGuard* guard) {
   GuardedFile opened;
   if (guard == nullptr) {
-    auto file = open_regular(root.fd(), root, path.c_str(), Lookup::may_block, false);
+    auto file = open_regular(root.fd(), root, path.c_str(), Lookup::may_block);
     if (!file) return file.failure();
     opened.file = file.take();
     opened.name = path;
@@ -96,7 +148,7 @@ Result<GuardedFile> open_guarded(const HeldDirectory& root, const std::string& p
   for (int attempt = 0; attempt < PathGuard::attempts; ++attempt) {
     auto passage = guard->examine(split.directory, split.name);
     if (!passage) return passage.failure();
-    auto file = open_regular(passage->fd(), root, opened.name.c_str(), Lookup::may_block, passage->regular);
+    auto file = open_regular(passage->fd(), root, opened.name.c_str(), Lookup::may_block);
     if (file) {
       opened.file = file.take();
       opened.passage = passage.take();
@@ -130,7 +182,7 @@ Result<Fill> fill(const GuardedFile& file, PathGuard* guard, char* buffer) {
 
 Fill confirm_guarded(const GuardedFile& file, PathGuard* guard) {
   if (guard == nullptr) return Fill::complete;
-  switch (guard->confirm(file.passage, file.name)) {
+  switch (guard->confirm(file.passage, file.name, file.file.facts, nullptr)) {
     case PathGuard::Verdict::holds: return Fill::complete;
     case PathGuard::Verdict::closed: return Fill::closed;
     case PathGuard::Verdict::changed: break;

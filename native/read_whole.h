@@ -27,7 +27,7 @@ struct GuardedFile {
 };
 
 enum class CachedAnswer {
-  /** `facts` are filled and the content is in the scratch buffer. */
+  /** `facts` are filled and the content is in one of the buffers. */
   content,
   /** `failure` says why not. */
   failed,
@@ -35,9 +35,17 @@ enum class CachedAnswer {
   unknown,
 };
 
-/** Reads a small file without ever waiting. `scratch` holds `scratch_size` bytes. `path` is NUL-terminated. */
+/** Where content goes: files of at most `least_size` bytes into `least`, larger ones into `scratch`; one byte more
+ * each. */
+struct ReadBuffers {
+  char* least = nullptr;
+  std::size_t least_size = 0;
+  char* scratch = nullptr;
+};
+
+/** Reads a file of at most `small_file` bytes without ever waiting. `path` is NUL-terminated. */
 CachedAnswer read_without_waiting(const HeldDirectory& root, std::string_view path, std::uint64_t limit,
-                                  PathGuard* guard, char* scratch, FileFacts& facts, Failure& failure);
+                                  PathGuard* guard, const ReadBuffers& buffers, FileFacts& facts, Failure& failure);
 
 /** Opens without ever waiting; nothing when that is not possible or fails. */
 std::optional<GuardedFile> open_without_waiting(const HeldDirectory& root, std::string_view path, PathGuard* guard);

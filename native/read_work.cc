@@ -10,6 +10,8 @@
 #include "directory_handle.h"
 #include "errors.h"
 #include "read_whole.h"
+#include "result_memory.h"
+#include "syscalls.h"
 #include "values.h"
 
 namespace workspace_authority {
@@ -21,6 +23,14 @@ constexpr int attempts = 8;
 napi_value read_cached(napi_env env, napi_callback_info info) {
   MethodCall<DirectoryHandle, 4> call;
   if (!call.read(env, info)) return nullptr;
+  // First, since a new block may be made by JavaScript, which may close the handle.
+  ResultMemory& memory = Environment::of(env).result_memory();
+  ReadBuffers buffers;
+  buffers.least_size = ResultMemory::largest;
+  buffers.least = memory.reserve(env, ResultMemory::largest + 1);
+  if (buffers.least == nullptr) return nullptr;
+  buffers.scratch = Environment::of(env).scratch(scratch_size);
+
   if (call.self->held == nullptr) return throw_failure(env, Failure::refused(Refusal::handle_closed));
   arguments::PathBuffer buffer;
   const auto path = arguments::read_path(env, call.arguments[0], arguments::DotPath::refuse, buffer);
@@ -32,18 +42,19 @@ napi_value read_cached(napi_env env, napi_callback_info info) {
   const auto guard = borrow_guard(env, call.arguments[3], *call.self->held);
   if (!guard) return throw_failure(env, guard.failure());
 
-  char* scratch = Environment::of(env).scratch(scratch_size);
   FileFacts facts;
   Failure failure;
-  switch (read_without_waiting(*call.self->held, path.value(), limit.value(), guard.value(), scratch, facts, failure)) {
-    case CachedAnswer::unknown: return nullptr;
-    case CachedAnswer::failed:
-      if (failure.error == EFBIG) facts.copy_to(slots.value());
-      return throw_failure(env, failure);
-    case CachedAnswer::content: break;
+  const CachedAnswer answer =
+      read_without_waiting(*call.self->held, path.value(), limit.value(), guard.value(), buffers, facts, failure);
+  const auto size = static_cast<std::size_t>(facts.size);
+  if (answer == CachedAnswer::content) {
+    facts.copy_to(slots.value());
+    return size <= buffers.least_size ? memory.commit(env, size) : values::bytes(env, buffers.scratch, size);
   }
-  facts.copy_to(slots.value());
-  return values::bytes(env, scratch, static_cast<std::size_t>(facts.size));
+  memory.discard();
+  if (answer == CachedAnswer::unknown) return nullptr;
+  if (failure.error == EFBIG) facts.copy_to(slots.value());
+  return throw_failure(env, failure);
 }
 
 /**
@@ -152,6 +163,7 @@ class ReadWork {
 
   static void fill_on_pool(napi_env, void* data) {
     auto* self = static_cast<ReadWork*>(data);
+    syscalls::populate(self->buffer_data_, static_cast<std::size_t>(self->opened_->file.facts.size));
     self->fill_into(self->buffer_data_);
   }
 

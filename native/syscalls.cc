@@ -1,6 +1,7 @@
 #include "syscalls.h"
 
 #include <sys/inotify.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -256,6 +257,13 @@ Status lock_byte(int fd, int type, std::uint64_t position) {
 Status getrandom(void* buffer, std::size_t length) {
   // Up to 256 bytes come whole or not at all.
   return status_of("getrandom", [&] { return ::getrandom(buffer, length, 0); });
+}
+
+void populate(void* memory, std::size_t length) {
+  constexpr std::uintptr_t page = 4096;
+  const auto start = (reinterpret_cast<std::uintptr_t>(memory) + page - 1) / page * page;
+  const auto end = (reinterpret_cast<std::uintptr_t>(memory) + length) / page * page;
+  if (end > start) ::madvise(reinterpret_cast<void*>(start), end - start, kernel::madv_populate_write);
 }
 
 Result<UniqueFd> inotify_init() {
