@@ -15,13 +15,15 @@ export interface NameChange {
   readonly paths: readonly [BeneathPath, ...BeneathPath[]];
   /** Whether whole trees may move, so that such changes of one root go one after the other. */
   readonly movesTrees: boolean;
+  /** A directory that must hold nothing; what dead transactions left in it is settled first, as it cannot be seen from outside. */
+  readonly emptied?: BeneathPath;
 }
 
 /** Changes names that are not tied to a version of content: creation, renaming, directories. */
 export function changeNames<Result>(
   context: ChangeContext,
   capability: FileCapability,
-  { paths, movesTrees }: NameChange,
+  { paths, movesTrees, emptied }: NameChange,
   options: ChangeOptions,
   change: (capability: FileCapability) => Promise<Result>,
 ): Promise<Result> {
@@ -30,6 +32,10 @@ export function changeNames<Result>(
     const last = paths.at(-1) as BeneathPath;
     for (const path of paths) assertOpenNames(path, held.confinement);
     for (const path of paths) await context.sweeper.sweep(retained, parentOf(path));
+    if (emptied !== undefined) {
+      context.sweeper.forget(held, emptied);
+      await context.sweeper.sweep(retained, emptied);
+    }
     const keys = paths.map((path) => fileKey(held, path));
     if (movesTrees) keys.unshift(rootKey(held));
     const guarded = async () => {

@@ -8,26 +8,32 @@ import { changeNames } from './name-change.ts';
 import type { ChangeContext } from './operation.ts';
 import type { ChangeOptions } from './workspace-files.ts';
 
-/** Removes an empty directory. What dead transactions left in it is settled first, as it cannot be seen from outside. */
+/** Removes a directory that is empty but for what dead transactions left in it. */
 export function removeDirectory(
   context: ChangeContext,
   capability: FileCapability,
   path: BeneathPath,
   options: ChangeOptions,
 ): Promise<void> {
-  return changeNames(context, capability, { paths: [path], movesTrees: true }, options, async (retained) => {
-    const { held } = retained;
-    await assertDirectory(held, path);
-    await retained.assertCurrent(options.signal);
-    try {
-      await held.directory.removeDirectory(path, held.guard);
-    } catch (error) {
-      if (codeOf(error) === 'ENOTEMPTY' || codeOf(error) === 'EEXIST') {
-        throw new AuthorityError('directory_not_empty', { cause: error });
+  return changeNames(
+    context,
+    capability,
+    { paths: [path], movesTrees: true, emptied: path } as const,
+    options,
+    async (retained) => {
+      const { held } = retained;
+      await assertDirectory(held, path);
+      await retained.assertCurrent(options.signal);
+      try {
+        await held.directory.removeDirectory(path, held.guard);
+      } catch (error) {
+        if (codeOf(error) === 'ENOTEMPTY' || codeOf(error) === 'EEXIST') {
+          throw new AuthorityError('directory_not_empty', { cause: error });
+        }
+        throw error;
       }
-      throw error;
-    }
-  });
+    },
+  );
 }
 
 /** @throws `not_directory`, or the refusal of a link */

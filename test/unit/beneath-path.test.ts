@@ -22,16 +22,16 @@ const accepted = [
   'a\nb',
 ];
 
-const refused: readonly (readonly [path: string, code: string, reason?: string])[] = [
-  ['/', 'path_outside_workspace'],
-  ['/etc/passwd', 'path_outside_workspace'],
-  ['//server', 'path_outside_workspace'],
-  ['..', 'path_outside_workspace'],
-  ['../x', 'path_outside_workspace'],
-  ['a/../../x', 'path_outside_workspace'],
-  ['./../x', 'path_outside_workspace'],
-  ['a/./../../x', 'path_outside_workspace'],
-  ['a//../../x', 'path_outside_workspace'],
+const refused: readonly (readonly [path: string, code: string, reason: string | null])[] = [
+  ['/', 'path_outside_workspace', null],
+  ['/etc/passwd', 'path_outside_workspace', null],
+  ['//server', 'path_outside_workspace', null],
+  ['..', 'path_outside_workspace', null],
+  ['../x', 'path_outside_workspace', null],
+  ['a/../../x', 'path_outside_workspace', null],
+  ['./../x', 'path_outside_workspace', null],
+  ['a/./../../x', 'path_outside_workspace', null],
+  ['a//../../x', 'path_outside_workspace', null],
   ['', 'invalid_path', 'empty'],
   ['.', 'invalid_path', 'dot component'],
   ['./a', 'invalid_path', 'dot component'],
@@ -62,6 +62,6 @@ describe('parseBeneathPath', () => {
       refusal = error as AuthorityError;
     }
     expect(refusal?.code).toBe(code);
-    expect(refusal?.details['reason']).toBe(reason);
+    expect(refusal?.details['reason'] ?? null).toBe(reason);
   });
 });
