@@ -18,12 +18,12 @@ export class AuthorityError extends Error {
   readonly code: ErrorCode;
   readonly details: ErrorDetails;
   readonly legacy: string;
-  readonly [brand] = true;
 
   constructor(code: ErrorCode, options: AuthorityErrorOptions = {}) {
     const row: CodeRow = errorCodes[code];
     super(row.title, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'AuthorityError';
+    Object.defineProperty(this, brand, { value: true });
     this.code = code;
     this.details = options.details ?? {};
     this.legacy = options.legacy ?? row.legacy ?? code;

@@ -114,6 +114,11 @@ export const errorCodes = {
     title: 'The selector is not a Git repository.',
     legacy: 'git repository required',
   },
+  workspace_owner_mismatch: {
+    kind: 'denied',
+    status: 403,
+    title: 'The directory belongs to another user.',
+  },
   path_outside_workspace: {
     kind: 'denied',
     status: 403,
@@ -291,6 +296,9 @@ export const errorCodes = {
   not_offered: { kind: 'unsupported', status: 501, title: 'This server does not offer the operation.' },
 
   internal_error: { kind: 'internal', status: 500, title: 'The server failed; the log has the request id.' },
-} as const satisfies Record<string, CodeRow>;
+} as const;
+
+/** Does not compile when a row has another shape. */
+errorCodes satisfies Readonly<Record<string, CodeRow>>;
 
 export type ErrorCode = keyof typeof errorCodes;
