@@ -3,6 +3,7 @@ import {
   request as httpRequest,
   type IncomingHttpHeaders,
   type OutgoingHttpHeaders,
+  type RequestListener,
   type Server,
 } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
@@ -56,16 +57,21 @@ export const testAuthenticate: AppOptions['authenticate'] = (request) => {
   return authorization === 'Bearer guest' ? { subject: 'guest', operator: false } : null;
 };
 
+/** Options, or a function of the port for those that must name it. */
+export type StartOptions = Partial<AppOptions> | ((port: number) => Partial<AppOptions>);
+
 export async function startServer(
   service: Service,
-  options: Partial<AppOptions> = {},
+  options: StartOptions = {},
   serverLimits: Partial<ServerLimits> = {},
 ): Promise<RunningServer> {
-  const app = createApp(service, { authenticate: testAuthenticate, logger: silent, ...options });
-  const server = createAppServer(app, serverLimits);
+  const listener: RequestListener = (request, response) => app(request, response);
+  const server = createAppServer(Object.assign(listener, { drain: () => app.drain() }), serverLimits);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
+  const given = typeof options === 'function' ? options(port) : options;
+  const app = createApp(service, { authenticate: testAuthenticate, logger: silent, ...given });
   const origin = `http://127.0.0.1:${port}`;
   return {
     app,
