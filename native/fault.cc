@@ -2,6 +2,7 @@
 
 #include "fault.h"
 
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -24,7 +25,8 @@ struct Plan {
   std::string syscall;
   std::uint64_t occurrence = 0;
   bool after = false;
-  bool kill = false;
+  /** SIGKILL or SIGSTOP for this process, or 0. */
+  int signal = 0;
   int error = 0;
 };
 
@@ -37,13 +39,11 @@ thread_local bool watched = false;
 /** Whether the call that runs on this thread is the one to strike after it. */
 thread_local bool strike_after = false;
 
-/** Dies, or returns the errno to fail with. With the mutex held, so that no other thread's call slips in between. */
+/** Dies, stops, or returns the errno to fail with. With the mutex held, so that no other call slips in between. */
 int strike() {
   plan.armed = false;
-  if (plan.kill) {
-    ::kill(::getpid(), SIGKILL);
-    while (true) ::pause();
-  }
+  // To this thread, which then goes no further; another one might take a signal for the process a moment too late.
+  if (plan.signal != 0) ::syscall(SYS_tgkill, ::getpid(), ::syscall(SYS_gettid), plan.signal);
   return plan.error;
 }
 
@@ -88,8 +88,10 @@ Result<Plan> read_plan(napi_env env, napi_value value) {
   read.after = when.value() == "after";
   napi_value action = arguments::property(env, value, "action");
   const auto word = read_word(env, action);
-  read.kill = word && word.value() == "kill";
-  if (read.kill) return read;
+  if (word) {
+    read.signal = word.value() == "kill" ? SIGKILL : SIGSTOP;
+    return read;
+  }
   const auto error = arguments::read_count(env, arguments::property(env, action, "errno"));
   if (!error || error.value() == 0) return Failure{EINVAL};
   read.error = static_cast<int>(error.value());

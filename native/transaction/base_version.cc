@@ -8,7 +8,6 @@
 #include "kernel_abi.h"
 #include "syscalls.h"
 #include "transaction/content.h"
-#include "transaction/metadata.h"
 
 namespace workspace_authority {
 namespace {
@@ -52,10 +51,7 @@ Result<bool> BaseVersion::still_named(const Slot& slot) const {
   if (Inode::of(now.value()) != Inode::of(facts_)) return false;
   const bool untouched = same_moment(now->stx_ctime, facts_.stx_ctime) && now->stx_size == facts_.stx_size;
   if (untouched) return true;
-  const auto same = holds_exactly(fd_.get(), *bytes_);
-  if (!same) return same.failure();
-  if (!same.value()) return false;
-  return Failure{EAGAIN, "statx"};
+  return holds_exactly(fd_.get(), *bytes_);
 }
 
 Result<std::optional<Inode>> BaseVersion::found_at(const Slot& slot, const std::string& name) const {
@@ -65,7 +61,7 @@ Result<std::optional<Inode>> BaseVersion::found_at(const Slot& slot, const std::
   const auto held = syscalls::statx_fd(fd_.get(), transaction_facts);
   if (!held) return held.failure();
   const Inode inode = Inode::of(moved.value());
-  if (inode != Inode::of(held.value()) || !same_ownership(moved.value(), facts_)) return std::optional<Inode>();
+  if (inode != Inode::of(held.value())) return std::optional<Inode>();
   const auto same = holds_exactly(fd_.get(), *bytes_);
   if (!same) return same.failure();
   return same.value() ? std::optional<Inode>(inode) : std::optional<Inode>();

@@ -30,13 +30,10 @@ class BaseVersion {
   [[nodiscard]] int fd() const { return fd_.get(); }
   [[nodiscard]] const struct statx& facts() const { return facts_; }
 
-  /**
-   * Whether the slot's name still leads to the base, asked before anything is changed. EAGAIN when it does, but its
-   * metadata changed since it was opened, so that what was carried over may be stale.
-   */
+  /** Whether the slot's name still leads to the base with the same content, asked before anything is changed. */
   [[nodiscard]] Result<bool> still_named(const Slot& slot) const;
 
-  /** The inode behind `name`, which was just moved out of the slot, if it is the base: same content, owner and mode. */
+  /** The inode behind `name`, which was just moved out of the slot, if it is the base: with the same content. */
   [[nodiscard]] Result<std::optional<Inode>> found_at(const Slot& slot, const std::string& name) const;
 
  private:

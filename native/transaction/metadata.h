@@ -2,22 +2,44 @@
 
 #include <sys/stat.h>
 
+#include <map>
+#include <string>
+
 #include "result.h"
 
 namespace workspace_authority {
 
 /**
- * Gives the new file owner, group, permission bits, extended attributes and access list of the old one, and takes away
- * what the directory's default access list gave it beyond that. WA_METADATA (with the errno) when one of them cannot be
- * carried over.
+ * What a new file takes over from the one that it replaces: owner, group, permission bits, extended attributes and
+ * access list (which is an attribute).
  *
- * Never carried over: set-id bits and security.capability, which would lend another program's content the same powers;
- * security.ima and security.evm, which are sums of the old content. Inode flags (chattr(1)), project quota ids and
- * times are not metadata in this sense.
+ * Not part of it: set-id bits and security.capability, which would lend another program's content the same powers;
+ * security.ima and security.evm, which are sums of the old content. Nor are inode flags (chattr(1)), project quota ids
+ * and times.
  */
-Status carry_metadata(int from, const struct statx& from_facts, int to, const struct statx& to_facts);
+class Metadata {
+ public:
+  /** WA_METADATA (with the errno) when an attribute cannot be read. */
+  static Result<Metadata> read(int fd);
 
-/** Whether owner, group and carried permission bits are the same. */
-bool same_ownership(const struct statx& left, const struct statx& right);
+  /**
+   * Gives an own new file this metadata, and takes away what the directory's default access list gave it beyond that.
+   * WA_METADATA (with the errno) when a part cannot be carried over.
+   */
+  [[nodiscard]] Status apply_to(int fd, const struct statx& facts) const;
+
+  friend bool operator==(const Metadata& left, const Metadata& right) {
+    return left.owner_ == right.owner_ && left.group_ == right.group_ && left.mode_ == right.mode_ &&
+           left.attributes_ == right.attributes_;
+  }
+
+ private:
+  [[nodiscard]] Status apply_attributes(int fd) const;
+
+  uid_t owner_ = 0;
+  gid_t group_ = 0;
+  mode_t mode_ = 0;
+  std::map<std::string, std::string> attributes_;
+};
 
 }  // namespace workspace_authority

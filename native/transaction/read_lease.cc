@@ -29,10 +29,11 @@ Status ReadLease::take(int fd) {
   }
 }
 
-bool ReadLease::undisturbed() const {
-  if (!held()) return true;
+Result<bool> ReadLease::disturbed() const {
+  if (!held()) return false;
   const auto type = syscalls::get_lease(fd_);
-  return type && type.value() == F_RDLCK;
+  if (!type) return type.failure();
+  return type.value() != F_RDLCK;
 }
 
 void ReadLease::release() {

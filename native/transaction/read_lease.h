@@ -22,8 +22,8 @@ class ReadLease {
    */
   Status take(int fd);
   [[nodiscard]] bool held() const { return fd_ >= 0; }
-  /** False when the lease is held and somebody waits to open the file for writing. */
-  [[nodiscard]] bool undisturbed() const;
+  /** Whether the lease is held and somebody waits to open the file for writing. */
+  [[nodiscard]] Result<bool> disturbed() const;
   void release();
 
  private:

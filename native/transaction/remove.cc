@@ -56,7 +56,9 @@ Outcome remove_file(const Target& target, const BaseRequest& request, const std:
   const Status still = slot->still_stands();
   if (!still) return put_back(slot.value(), temporary_name, Outcome::failed(still.failure()));
   // A writer that waits for our lease would write into a file without a name.
-  if (!lease.undisturbed()) {
+  const auto disturbed = lease.disturbed();
+  if (!disturbed) return put_back(slot.value(), temporary_name, Outcome::failed(disturbed.failure()));
+  if (disturbed.value()) {
     return put_back(slot.value(), temporary_name, Outcome::failed(Failure::refused(Refusal::writer_open)));
   }
   const auto unlinked = unlink_if(slot->directory(), temporary_name.c_str(), *aside.value());

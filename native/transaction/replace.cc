@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <string_view>
+#include <utility>
 
 #include "kernel_abi.h"
 #include "syscalls.h"
@@ -17,86 +18,107 @@
 namespace workspace_authority {
 namespace {
 
-/** The new file, complete and durable, and only then with a name. */
-Status prepare(const Slot& slot, const BaseVersion& base, const TemporaryFile& temporary, const std::string& bytes) {
-  const Status written = write_whole(temporary.fd(), bytes);
-  if (!written) return written;
-  const Status carried = carry_metadata(base.fd(), base.facts(), temporary.fd(), temporary.facts());
-  if (!carried) return carried;
-  // Before the exchange: ext4 allocates delayed blocks when a rename replaces a file, but not when it exchanges two, so
-  // a power cut would leave the name with an empty file.
-  const Status synced = syscalls::fdatasync(temporary.fd());
-  return synced ? temporary.publish(slot) : synced;
-}
+/** One attempt, with a new file of one kind. */
+class Replacement {
+ public:
+  Replacement(const Slot& slot, const BaseVersion& base, const Metadata& metadata, TemporaryFile temporary)
+      : slot_(slot), base_(base), metadata_(metadata), temporary_(std::move(temporary)) {}
 
-/** Undoes the exchange; `outcome` is what the transaction then ends with, unless our content could not be taken back.
- */
-Outcome undo(const Slot& slot, const TemporaryFile& temporary, Outcome outcome) {
-  RolledBack rolled_back = roll_back(slot, temporary.name(), temporary.inode());
-  if (!rolled_back.restored) {
-    if (outcome.ending != Ending::failed) outcome = Outcome::failed(rolled_back.failure);
-    outcome.in_place = true;
+  Outcome run(const std::string& bytes) {
+    const Status prepared = prepare(bytes);
+    if (!prepared) return abandon(Outcome::failed(prepared.failure()));
+    const Status unopened = lease_.take(base_.fd());
+    if (!unopened) return abandon(Outcome::failed(unopened.failure()));
+    const Status standing = slot_.still_stands();
+    if (!standing) return abandon(Outcome::failed(standing.failure()));
+    const Status carried = metadata_unchanged();
+    if (!carried) return abandon(Outcome::failed(carried.failure()));
+    const auto named = base_.still_named(slot_);
+    if (!named) return abandon(Outcome::failed(named.failure()));
+    if (!named.value()) return abandon(Outcome::of(Ending::conflict));
+
+    const Status exchanged = move_name(slot_.directory(), temporary_.name().c_str(), slot_.directory(), slot_.name(),
+                                       kernel::rename_exchange, temporary_.inode());
+    if (exchanged.failed_with(ENOENT)) return abandon(Outcome::of(Ending::conflict));
+    if (!exchanged) return abandon(Outcome::failed(exchanged.failure()));
+    return settle();
   }
-  slot.sync_quietly();
-  return std::move(outcome).keeping(std::move(rolled_back.kept));
-}
 
-/** After the exchange: proves that it displaced the base and happened where it should; else takes it back. */
-Outcome settle(const Slot& slot, const BaseVersion& base, const TemporaryFile& temporary, ReadLease& lease) {
-  const auto displaced = base.found_at(slot, temporary.name());
-  if (!displaced) return undo(slot, temporary, Outcome::failed(displaced.failure()));
-  if (!displaced->has_value()) return undo(slot, temporary, Outcome::of(Ending::conflict));
-  const Status standing = slot.still_stands();
-  if (!standing) return undo(slot, temporary, Outcome::failed(standing.failure()));
-  const auto facts = regular_facts(temporary.fd());
-  if (!facts) return undo(slot, temporary, Outcome::failed(facts.failure()));
-
-  Outcome outcome = Outcome::of(Ending::committed);
-  outcome.facts = facts.value();
-  outcome.lease_checked = lease.held();
-  if (lease.undisturbed()) {
-    const auto unlinked = unlink_if(slot.directory(), temporary.name().c_str(), *displaced.value());
-    if (!unlinked) outcome.kept = keep_aside(slot, temporary.name());
-  } else {
-    // A writer has opened the old file and waits for our lease: what it will write must stay reachable.
-    outcome.kept = keep_aside(slot, temporary.name());
+ private:
+  /** The new file, complete and durable, and only then with a name. */
+  Status prepare(const std::string& bytes) {
+    const Status written = write_whole(temporary_.fd(), bytes);
+    if (!written) return written;
+    const Status carried = metadata_.apply_to(temporary_.fd(), temporary_.facts());
+    if (!carried) return carried;
+    // Before the exchange: ext4 allocates delayed blocks when a rename replaces a file, but not when it exchanges two,
+    // so a power cut would leave the name with an empty file.
+    const Status synced = syscalls::fdatasync(temporary_.fd());
+    return synced ? temporary_.publish(slot_) : synced;
   }
-  lease.release();
-  return slot.made_durable(std::move(outcome));
-}
 
-/** From the new file's creation on; `create` is one of the two ways that TemporaryFile has. */
-template <typename Create>
-Outcome replace_by(Create create, const Slot& slot, const BaseVersion& base, const std::string& bytes,
-                   const std::string& temporary_name) {
-  const auto created = create(slot, temporary_name, 0600);
-  if (!created) return creation_failed(slot, temporary_name, created.failure());
-  const TemporaryFile& temporary = created.value();
-  const auto abandon = [&](Outcome outcome) { return temporary.abandon(slot, std::move(outcome)); };
+  /** EAGAIN when what was carried over is no longer what the base has. */
+  Status metadata_unchanged() {
+    const auto now = Metadata::read(base_.fd());
+    if (!now) return now.failure();
+    if (!(now.value() == metadata_)) return Failure{EAGAIN, "statx"};
+    return Done{};
+  }
 
-  const Status prepared = prepare(slot, base, temporary, bytes);
-  if (!prepared) return abandon(Outcome::failed(prepared.failure()));
-  ReadLease lease;
-  const Status unopened = lease.take(base.fd());
-  if (!unopened) return abandon(Outcome::failed(unopened.failure()));
-  const Status standing = slot.still_stands();
-  if (!standing) return abandon(Outcome::failed(standing.failure()));
-  const auto named = base.still_named(slot);
-  if (!named) return abandon(Outcome::failed(named.failure()));
-  if (!named.value()) return abandon(Outcome::of(Ending::conflict));
+  Outcome abandon(Outcome outcome) { return temporary_.abandon(slot_, std::move(outcome)); }
 
-  const Status exchanged = move_name(slot.directory(), temporary.name().c_str(), slot.directory(), slot.name(),
-                                     kernel::rename_exchange, temporary.inode());
-  if (exchanged.failed_with(ENOENT)) return abandon(Outcome::of(Ending::conflict));
-  if (!exchanged) return abandon(Outcome::failed(exchanged.failure()));
-  return settle(slot, base, temporary, lease);
-}
+  /** After the exchange: proves that it displaced the base and happened where it should; else takes it back. */
+  Outcome settle() {
+    const auto displaced = base_.found_at(slot_, temporary_.name());
+    if (!displaced) return undo(Outcome::failed(displaced.failure()));
+    if (!displaced->has_value()) return undo(Outcome::of(Ending::conflict));
+    const Status carried = metadata_unchanged();
+    if (!carried) return undo(Outcome::failed(carried.failure()));
+    const Status standing = slot_.still_stands();
+    if (!standing) return undo(Outcome::failed(standing.failure()));
+    const auto facts = regular_facts(temporary_.fd());
+    if (!facts) return undo(Outcome::failed(facts.failure()));
+
+    Outcome outcome = Outcome::of(Ending::committed);
+    outcome.facts = facts.value();
+    outcome.lease_checked = lease_.held();
+    const auto disturbed = lease_.disturbed();
+    if (disturbed && !disturbed.value()) {
+      const auto unlinked = unlink_if(slot_.directory(), temporary_.name().c_str(), *displaced.value());
+      if (!unlinked) outcome.kept = keep_aside(slot_, temporary_.name());
+    } else {
+      // A writer has opened the old file and waits for our lease (or may): what it will write must stay reachable.
+      outcome.kept = keep_aside(slot_, temporary_.name());
+    }
+    lease_.release();
+    return slot_.made_durable(std::move(outcome));
+  }
+
+  /** Undoes the exchange; the transaction then ends with `outcome`, unless our content could not be taken back. */
+  Outcome undo(Outcome outcome) {
+    RolledBack rolled_back = roll_back(slot_, temporary_.name(), temporary_.inode());
+    if (!rolled_back.restored) {
+      if (outcome.ending != Ending::failed) outcome = Outcome::failed(rolled_back.failure);
+      outcome.in_place = true;
+    }
+    slot_.sync_quietly();
+    return std::move(outcome).keeping(std::move(rolled_back.kept));
+  }
+
+  const Slot& slot_;
+  const BaseVersion& base_;
+  const Metadata& metadata_;
+  TemporaryFile temporary_;
+  ReadLease lease_;
+};
 
 /** Whether nothing but the way in which the new file was made stood against the transaction. */
 bool needs_named_file(const Outcome& outcome) {
-  if (outcome.ending != Ending::failed || outcome.failure.error != EOPNOTSUPP || !outcome.kept.empty()) return false;
-  const std::string_view syscall = outcome.failure.syscall;
-  return outcome.failure.refusal == Refusal::none && (syscall == "openat2" || syscall == "linkat");
+  const Failure& failure = outcome.failure;
+  if (outcome.ending != Ending::failed || failure.error != EOPNOTSUPP || failure.refusal != Refusal::none) return false;
+  if (failure.syscall == nullptr || !outcome.kept.empty()) return false;
+  const std::string_view syscall = failure.syscall;
+  return syscall == "openat2" || syscall == "linkat";
 }
 
 }  // namespace
@@ -112,10 +134,16 @@ Outcome replace_file(const Target& target, const BaseRequest& request, const std
   // A rename needs no permission on the file itself; a read-only file is one all the same.
   const Status writable = syscalls::may_access(base.fd(), W_OK);
   if (!writable) return Outcome::failed(writable.failure());
+  const auto metadata = Metadata::read(base.fd());
+  if (!metadata) return Outcome::failed(metadata.failure());
 
-  Outcome outcome = replace_by(TemporaryFile::create_unnamed, slot.value(), base, bytes, temporary_name);
-  if (!needs_named_file(outcome)) return outcome;
-  return replace_by(TemporaryFile::create_named, slot.value(), base, bytes, temporary_name);
+  const auto attempt = [&](auto create) {
+    auto created = create(slot.value(), temporary_name, 0600);
+    if (!created) return creation_failed(slot.value(), temporary_name, created.failure());
+    return Replacement(slot.value(), base, metadata.value(), created.take()).run(bytes);
+  };
+  Outcome outcome = attempt(TemporaryFile::create_unnamed);
+  return needs_named_file(outcome) ? attempt(TemporaryFile::create_named) : outcome;
 }
 
 }  // namespace workspace_authority

@@ -52,11 +52,18 @@ Status TemporaryFile::publish(const Slot& slot) const {
   if (named_) return Done{};
   // By descriptor needs CAP_DAC_READ_SEARCH before Linux 6.10; through /proc does not, but needs /proc.
   const Status linked = syscalls::linkat(fd(), "", slot.directory(), name_.c_str(), AT_EMPTY_PATH);
+  if (linked || is_named(slot)) return Done{};
   if (!linked.failed_with(ENOENT) && !linked.failed_with(EPERM)) return linked;
   char path[32];
   std::snprintf(path, sizeof path, "/proc/self/fd/%d", fd());
   const Status through_proc = syscalls::linkat(AT_FDCWD, path, slot.directory(), name_.c_str(), AT_SYMLINK_FOLLOW);
-  return through_proc ? through_proc : as_unsupported(through_proc.failure());
+  if (through_proc || is_named(slot)) return Done{};
+  return as_unsupported(through_proc.failure());
+}
+
+bool TemporaryFile::is_named(const Slot& slot) const {
+  const auto facts = syscalls::statx_at(slot.directory(), name_.c_str(), transaction_facts);
+  return facts && Inode::of(facts.value()) == inode();
 }
 
 Outcome TemporaryFile::abandon(const Slot& slot, Outcome outcome) const {

@@ -41,6 +41,8 @@ class TemporaryFile {
       : fd_(std::move(fd)), name_(std::move(name)), facts_(facts), named_(named) {}
 
   static Result<TemporaryFile> of(UniqueFd fd, std::string name, bool named);
+  /** Whether the file has its name, whatever a call has answered. */
+  [[nodiscard]] bool is_named(const Slot& slot) const;
 
   UniqueFd fd_;
   std::string name_;

@@ -294,7 +294,7 @@ export interface NativeBinding {
 export interface TestBinding extends NativeBinding {
   /**
    * Arms one fault: at the `occurrence`th call (from 1) that matches `syscall` ('*' for any), before or after it runs, the process is
-   * killed with SIGKILL or the call fails with the errno. Null disarms. The count restarts at each arming.
+   * killed (SIGKILL), stopped (SIGSTOP, until somebody sends SIGCONT) or the call fails with the errno. Null disarms. The count restarts at each arming.
    */
   setFault(fault: FaultPlan | null): void;
   /** The system calls made by write transactions since the last `setFault`, in order. */
@@ -313,7 +313,7 @@ export interface FaultPlan {
   readonly syscall: string;
   readonly occurrence: number;
   readonly when: 'before' | 'after';
-  readonly action: 'kill' | { readonly errno: number };
+  readonly action: 'kill' | 'stop' | { readonly errno: number };
 }
 
 export interface RawOpenResult {
