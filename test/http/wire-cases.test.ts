@@ -14,6 +14,7 @@ import cases from '../cases/wire-cases.json' with { type: 'json' };
 import { createHttpLab, type HttpLab, put, sha1Of } from '../support/http-lab.ts';
 import { type TestAnswer, testToken } from '../support/http-server.ts';
 import { testBinding } from '../support/test-binding.ts';
+import { expectNoLeak } from './public-bugs/bug-table.ts';
 import { elsewhereRows, laterRows } from './wire-cases-not-here.ts';
 
 interface Row {
@@ -189,6 +190,7 @@ describe('the cases of the wire contract', () => {
     for (const [name, text] of Object.entries(row.expect.headers ?? {})) {
       expect(String(answer.headers[name])).toContain(text.replace(/^contains /, ''));
     }
+    if (answer.status >= 400) expectNoLeak(lab, answer);
     await plan.check?.(answer, lab);
   });
 
