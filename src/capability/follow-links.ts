@@ -40,10 +40,22 @@ export async function followLinks<Result>(
   throw new AuthorityError('busy');
 }
 
+/** As `followLinks`, for an attempt that wants a file: a link may lead to the root itself. */
+export function followLinksToFile<Result>(
+  held: HeldRoot,
+  path: BeneathPath,
+  attempt: (canonical: NativePath) => Promise<Result>,
+): Promise<Result> {
+  return followLinks(held, path, async (canonical) => {
+    if (canonical === rootPath) throw new AuthorityError('not_regular_file');
+    return attempt(canonical);
+  });
+}
+
 async function canonicalPath(held: HeldRoot, path: string): Promise<NativePath> {
   try {
-    const bytes = await held.directory.resolveLinks(path, held.path);
-    return bytes.length === 0 ? rootPath : bytes;
+    const canonical = await held.directory.resolveLinks(path, held.path);
+    return displayPath(canonical) === rootPath ? rootPath : canonical;
   } catch (error) {
     if (codeOf(error) !== 'ELOOP') throw refusalOf(error);
     throw new AuthorityError('not_found', { details: { reason: 'loop of symbolic links' }, cause: error });
@@ -64,7 +76,7 @@ export async function linkRefusal(held: HeldRoot, path: string): Promise<Authori
   }
   try {
     assertOpenNames(displayPath(canonical), held.confinement);
-    if (canonical.length > 0) await held.guard.check(canonical);
+    await held.guard.check(canonical);
   } catch (error) {
     const refusal = refusalOf(error);
     if (refusal.code === 'administrative_path') return refusal;

@@ -50,10 +50,16 @@ export function refusalOf(error: unknown): AuthorityError {
   const errno = codeOf(error);
   const syscall = syscallOf(error);
   if (errno === null) return new AuthorityError('internal_error', { cause: error });
-  const code = errno === 'ENOSYS' && syscall === 'openat2' ? 'kernel_capability_missing' : codes[errno];
   const what = errno === 'WA_PARENT_MOVED' ? { what: 'file' } : {};
   const details = { errno, syscall, ...what, ...aftermathOf(error as Aftermath) };
-  return new AuthorityError(code ?? 'storage_failed', { details, cause: error });
+  return new AuthorityError(codeFor(errno, syscall), { details, cause: error });
+}
+
+function codeFor(errno: string, syscall: string | null): ErrorCode {
+  if (errno === 'ENOSYS' && syscall === 'openat2') return 'kernel_capability_missing';
+  // Refused by the addon before any system call.
+  if (errno === 'EINVAL' && syscall === null) return 'invalid_path';
+  return codes[errno] ?? 'storage_failed';
 }
 
 /** The error of a call that reported its failure as data. */

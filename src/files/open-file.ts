@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { BeneathPath } from '../capability/beneath-path.ts';
 import type { FileCapability } from '../capability/file-capability.ts';
 import { modifiedMsOf, sizeOf } from '../capability/file-facts.ts';
-import { followLinks } from '../capability/follow-links.ts';
+import { followLinksToFile } from '../capability/follow-links.ts';
 import type { FileHandle } from '../capability/handles.ts';
 import { refusalOf } from '../capability/refusal.ts';
 import { etagOfDigest } from './content-version.ts';
@@ -15,7 +15,9 @@ const chunkBytes = 1024 * 1024;
 
 export function openFile(capability: FileCapability, path: BeneathPath, etags: EtagCache): Promise<OpenFile> {
   return underCapability(capability, async ({ held }) => {
-    const file = await followLinks(held, path, (canonical) => held.directory.openFile(canonical, held.guard));
+    const file = await followLinksToFile(held, path, (canonical) =>
+      held.directory.openFile(canonical, held.guard),
+    );
     try {
       await assertInPlace(held);
       return new StreamedFile(file, etags);

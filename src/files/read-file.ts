@@ -2,7 +2,7 @@ import type { BeneathPath } from '../capability/beneath-path.ts';
 import { assertOpenNames } from '../capability/closed-names.ts';
 import type { FileCapability } from '../capability/file-capability.ts';
 import { emptyFacts, sizeOf } from '../capability/file-facts.ts';
-import { followLinks } from '../capability/follow-links.ts';
+import { followLinksToFile } from '../capability/follow-links.ts';
 import { assertMinted } from '../capability/minted-capability.ts';
 import { codeOf, refusalOf } from '../capability/refusal.ts';
 import { AuthorityError } from '../errors/index.ts';
@@ -38,7 +38,7 @@ function readWaiting(capability: FileCapability, path: BeneathPath, limit: numbe
   return underCapability(capability, async ({ held }) => {
     const facts = emptyFacts();
     try {
-      const bytes = await followLinks(held, path, (canonical) =>
+      const bytes = await followLinksToFile(held, path, (canonical) =>
         held.directory.read(canonical, limit, facts, held.guard),
       );
       await assertInPlace(held);
