@@ -2,6 +2,9 @@ import type { Authority } from './authority/authority.ts';
 import type { WorkspaceFiles } from './files/workspace-files.ts';
 import type { WorkspaceRow } from './registry/workspace-registry.ts';
 
+export { createService } from './service/create-service.ts';
+export type { ServiceLimits, ServiceOptions } from './service/service-options.ts';
+
 /** What one running instance offers; HTTP, the command line and embedding services use nothing else. */
 export interface Service extends AsyncDisposable {
   readonly authority: Authority;

@@ -1,0 +1,131 @@
+import { createAuthority } from '../authority/create-authority.ts';
+import { protectStateDirectory } from '../authority/ports.ts';
+import { createRepositories } from '../authority/repositories.ts';
+import { openStateDirectory, type StateDirectory } from '../capability/state-directory.ts';
+import { defaultStateDirectory } from '../capability/state-location.ts';
+import { createWorkspaceFiles } from '../files/index.ts';
+import { readBranchFacts } from '../git/branch-facts.ts';
+import { createGitRunner } from '../git/run-git.ts';
+import { createMutationGate } from '../mutation/gate.ts';
+import { Leases } from '../mutation/leases.ts';
+import type { MutationGate } from '../mutation/mutation-gate.ts';
+import type { NativeBinding } from '../native/binding.ts';
+import { deathGuardPath, loadBinding } from '../native/index.ts';
+import { createProvers } from '../proof/provers.ts';
+import { openFileRegistry } from '../registry/file-registry.ts';
+import { createPinStore } from '../registry/workspace-pins.ts';
+import type { Service } from '../service.ts';
+import { type Logger, silentLogger } from './logger.ts';
+import { currentNodegitState } from './nodegit-state.ts';
+import { readReadiness } from './readiness.ts';
+import { recoverState } from './recover-state.ts';
+import { createRefusingService, missingCapability } from './refusing-service.ts';
+import type { ServiceOptions } from './service-options.ts';
+import { createWorkspaces } from './workspaces.ts';
+
+/**
+ * Puts the rooms together over one state directory. Several services, in one or in several processes, may share it.
+ *
+ * Where the kernel or the platform lacks what every operation needs, the service comes up all the same and refuses each of them
+ * with the reason, so that its host can say so (R16).
+ * @throws `state_unavailable` when the state directory cannot be used
+ */
+export async function createService(options: ServiceOptions = {}): Promise<Service> {
+  const binding = options.binding ?? loadBinding();
+  const missing = missingCapability(binding);
+  if (missing !== null) return createRefusingService(missing, options);
+  const state = await openStateDirectory(options.stateDirectory ?? defaultStateDirectory(), binding);
+  try {
+    const gate = createMutationGate({
+      leases: await Leases.open(state),
+      ...(options.limits?.queuedTasks === undefined ? {} : { queueLimit: options.limits.queuedTasks }),
+    });
+    try {
+      await mendState(binding, state, gate, options.logger ?? silentLogger);
+      return await compose(binding, state, gate, options);
+    } catch (error) {
+      await gate.close();
+      throw error;
+    }
+  } catch (error) {
+    state.close();
+    throw error;
+  }
+}
+
+async function compose(
+  binding: NativeBinding,
+  state: StateDirectory,
+  gate: MutationGate,
+  options: ServiceOptions,
+): Promise<Service> {
+  const { limits = {} } = options;
+  const embedded = options.registry === undefined ? await openFileRegistry(state, gate) : null;
+  const registry = options.registry ?? embedded;
+  if (registry === null) throw new TypeError('no registry');
+  const deathGuard = deathGuardPath();
+  const git = createGitRunner({ deathGuard, ...pick('concurrency', limits.gitProcesses) });
+  const provers = createProvers({
+    mode: options.prover ?? 'auto',
+    git,
+    deathGuard,
+    nodegitState: options.nodegitState ?? currentNodegitState,
+  });
+  const authority = createAuthority({
+    native: binding,
+    registry,
+    prover: provers,
+    protectedDirectories: [protectStateDirectory(state.identity)],
+    pins: createPinStore(state, gate),
+    ...pick('capacity', limits.heldWorkspaces),
+  });
+  const files = createWorkspaceFiles({ gate, ...pick('contentLimit', limits.contentBytes) });
+  let closed: Promise<void> | null = null;
+  const close = async (): Promise<void> => {
+    // Changes under way still need proofs, and proofs still need Git.
+    await gate.close();
+    await authority.close();
+    await provers.close();
+    await git.close();
+    state.close();
+  };
+  const service: Service = {
+    authority,
+    files,
+    workspaces:
+      embedded === null ? null : createWorkspaces({ registry: embedded, surveyor: authority, state }),
+    repositories: createRepositories(authority, (capability, signal) =>
+      readBranchFacts(capability, git, signal),
+    ),
+    readiness: () => readReadiness({ binding, registry, authority, provers }),
+    close: () => {
+      closed ??= close();
+      return closed;
+    },
+    [Symbol.asyncDispose]: () => service.close(),
+  };
+  return service;
+}
+
+/** A leftover does no harm where it lies, so a start never fails for it. */
+async function mendState(
+  binding: NativeBinding,
+  state: StateDirectory,
+  gate: MutationGate,
+  logger: Logger,
+): Promise<void> {
+  try {
+    const actions = await recoverState(binding, state, gate, { dryRun: false });
+    for (const { action, reason } of actions) logger.info({ action, reason }, 'state file recovered');
+  } catch (error) {
+    logger.error({ err: error }, 'state files could not be recovered');
+  }
+}
+
+/** An option that is left out is left to its owner's default. */
+function pick<Name extends string>(
+  name: Name,
+  value: number | undefined,
+): { readonly [key in Name]?: number } {
+  return value === undefined ? {} : ({ [name]: value } as { readonly [key in Name]: number });
+}

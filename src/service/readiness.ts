@@ -1,0 +1,89 @@
+import type { Authority } from '../authority/authority.ts';
+import { isAuthorityError } from '../errors/index.ts';
+import type { NativeBinding } from '../native/binding.ts';
+import type { Provers } from '../proof/provers.ts';
+import type { WorkspaceRegistry } from '../registry/workspace-registry.ts';
+import type { Readiness, RootReadiness } from '../service.ts';
+import { version } from './version.ts';
+
+export interface ReadinessSources {
+  readonly binding: NativeBinding;
+  readonly registry: WorkspaceRegistry;
+  readonly authority: Authority;
+  readonly provers: Provers;
+}
+
+/** Each root is opened and proven; more than these would make a check of health a load of its own. `registry.rows` counts them all. */
+const reportedRoots = 200;
+const rootsAtOnce = 8;
+
+/** What works now. Looks anew each time and never throws. Ready: the kernel, the registry and a prover answer. */
+export async function readReadiness(sources: ReadinessSources): Promise<Readiness> {
+  const kernel = kernelReadiness(sources.binding);
+  const prover = await sources.provers.report();
+  const { registry, paths } = await registryReadiness(sources.registry);
+  const roots = await inTurns(paths.slice(0, reportedRoots), (path) =>
+    rootReadiness(sources.authority, path),
+  );
+  const ready = kernel.openat2 && registry.readable && prover.active !== 'none';
+  return { ready, version, kernel, prover, registry, roots };
+}
+
+export function kernelReadiness(binding: NativeBinding): Readiness['kernel'] {
+  const { available, code } = binding.probe().openat2;
+  return { openat2: available, code, hint: available ? null : hintFor(code) };
+}
+
+/** Causes that were seen in the field (docs/kernel-support.md). */
+export function hintFor(code: string | null): string {
+  if (code === 'ENOSYS') {
+    return 'Linux 5.6 is needed. On a newer kernel a sandbox hides the call: gVisor, an old container profile, systemd RestrictSUIDSGID.';
+  }
+  return 'A seccomp filter forbids the call: a container profile older than 2020, or systemd RestrictSUIDSGID.';
+}
+
+async function registryReadiness(
+  registry: WorkspaceRegistry,
+): Promise<{ readonly registry: Readiness['registry']; readonly paths: readonly string[] }> {
+  try {
+    const rows = await registry.list();
+    return {
+      registry: { readable: true, rows: rows.length, code: null },
+      paths: rows.map(({ path }) => path),
+    };
+  } catch (error) {
+    const code = isAuthorityError(error) ? error.code : 'registry_unavailable';
+    return { registry: { readable: false, rows: null, code }, paths: [] };
+  }
+}
+
+async function rootReadiness(authority: Authority, path: string): Promise<RootReadiness> {
+  try {
+    await using capability = await authority.authorize(path);
+    const { held } = capability;
+    const { supported, syscall } = await held.exchangeSupport();
+    // A probe that failed before the exchange (no space, no permission) says nothing about the exchange.
+    const exchange = supported ? 'supported' : syscall === 'renameat2' ? 'unsupported' : 'unknown';
+    return { path, authorized: true, code: null, exchange, openWriterCheck: held.openWriterCheck };
+  } catch (error) {
+    const code = isAuthorityError(error) ? error.code : 'internal_error';
+    return { path, authorized: false, code, exchange: 'unknown', openWriterCheck: 'unknown' };
+  }
+}
+
+async function inTurns<Item, Result>(
+  items: readonly Item[],
+  run: (item: Item) => Promise<Result>,
+): Promise<readonly Result[]> {
+  const results: Result[] = [];
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (next < items.length) {
+      const index = next;
+      next += 1;
+      results[index] = await run(items[index] as Item);
+    }
+  };
+  await Promise.all(Array.from({ length: rootsAtOnce }, worker));
+  return results;
+}

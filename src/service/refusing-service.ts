@@ -1,0 +1,75 @@
+import { AuthorityError, isAuthorityError } from '../errors/index.ts';
+import { createWorkspaceFiles } from '../files/index.ts';
+import { createMutationGate } from '../mutation/gate.ts';
+import type { NativeBinding } from '../native/binding.ts';
+import type { Readiness, Service } from '../service.ts';
+import { hintFor } from './readiness.ts';
+import type { ServiceOptions } from './service-options.ts';
+import { version } from './version.ts';
+
+/** Why no operation can work here, or null. Asked once, at the start, on a directory of our own. */
+export function missingCapability(binding: NativeBinding): AuthorityError | null {
+  try {
+    const { available, code } = binding.probe().openat2;
+    if (available) return null;
+    const details = { syscall: 'openat2', errno: code, hint: hintFor(code) };
+    return new AuthorityError('kernel_capability_missing', { details });
+  } catch (error) {
+    if (isAuthorityError(error)) return error;
+    throw error;
+  }
+}
+
+/** A service that gives nothing out. It has no state: nothing here could open its files safely. */
+export function createRefusingService(missing: AuthorityError, options: ServiceOptions): Service {
+  const refuse = async (): Promise<never> => {
+    throw missing;
+  };
+  const gate = createMutationGate({ leases: null });
+  const { code, details } = missing;
+  const service: Service = {
+    authority: {
+      authorize: refuse,
+      authorizeRepository: refuse,
+      explain: async (selector) => ({
+        selector,
+        authorized: false,
+        facts: [
+          { fact: 'kernel', expected: 'openat2', seen: String(details['errno'] ?? code), holds: false },
+        ],
+        result: null,
+        refusal: { code, details },
+      }),
+      close: async () => undefined,
+    },
+    // Takes only capabilities, and nobody gives one out.
+    files: createWorkspaceFiles({ gate }),
+    workspaces:
+      options.registry === undefined ? { list: refuse, add: refuse, remove: refuse, confirm: refuse } : null,
+    repositories: { detect: refuse },
+    readiness: async () => refusingReadiness(missing, options),
+    close: () => gate.close(),
+    [Symbol.asyncDispose]: () => service.close(),
+  };
+  return service;
+}
+
+function refusingReadiness(
+  { code, details }: AuthorityError,
+  { prover = 'auto' }: ServiceOptions,
+): Readiness {
+  const errno = details['errno'];
+  const hint = details['hint'];
+  return {
+    ready: false,
+    version,
+    kernel: {
+      openat2: false,
+      code: typeof errno === 'string' ? errno : code,
+      hint: typeof hint === 'string' ? hint : null,
+    },
+    prover: { mode: prover, active: 'none', nodegit: 'absent', gitVersion: null },
+    registry: { readable: false, rows: null, code },
+    roots: [],
+  };
+}

@@ -1,0 +1,31 @@
+import type { NativeBinding } from '../native/binding.ts';
+import type { NodegitState, ProverMode } from '../proof/provers.ts';
+import type { WorkspaceRegistry } from '../registry/workspace-registry.ts';
+import type { Logger } from './logger.ts';
+
+export interface ServiceOptions {
+  /** Absolute path; default `defaultStateDirectory()`. Made when it is missing. */
+  readonly stateDirectory?: string;
+  /** The host's own registry. Without it the service keeps `registry.json` in the state directory. */
+  readonly registry?: WorkspaceRegistry;
+  /** Default `auto`. */
+  readonly prover?: ProverMode;
+  /** Default: what set-up built into this user's cache. */
+  readonly nodegitState?: () => NodegitState;
+  /** Default: the addon that comes with this package. */
+  readonly binding?: NativeBinding;
+  /** Default: silence. */
+  readonly logger?: Logger;
+  readonly limits?: Partial<ServiceLimits>;
+}
+
+export interface ServiceLimits {
+  /** Tasks that may wait for one file or root; default 256. */
+  readonly queuedTasks: number;
+  /** Bytes of a file that is read whole or changed; default 1 MiB. */
+  readonly contentBytes: number;
+  /** Proven workspaces held open at most; default 256. */
+  readonly heldWorkspaces: number;
+  /** Git processes at once; default 4. */
+  readonly gitProcesses: number;
+}
