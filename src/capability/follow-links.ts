@@ -3,7 +3,7 @@ import type { NativePath } from '../native/binding.ts';
 import type { BeneathPath } from './beneath-path.ts';
 import { assertOpenNames } from './closed-names.ts';
 import type { HeldRoot } from './held-root.ts';
-import { displayPath, rootPath } from './native-path.ts';
+import { displayPath, parentOf, rootPath } from './native-path.ts';
 import { codeOf, refusalOf } from './refusal.ts';
 
 /**
@@ -71,8 +71,12 @@ export async function linkRefusal(held: HeldRoot, path: string): Promise<Authori
   try {
     canonical = await held.directory.resolveLinks(path, held.path);
   } catch (error) {
-    const outside = codeOf(error) === 'EXDEV';
-    return new AuthorityError(outside ? 'path_outside_workspace' : 'symlink_not_writable', { cause: error });
+    if (codeOf(error) === 'EXDEV') return new AuthorityError('path_outside_workspace', { cause: error });
+    // A name that does not exist yet is judged by the place it would come to.
+    const isNew = codeOf(error) === 'ENOENT' && path.includes('/');
+    return isNew
+      ? linkRefusal(held, parentOf(path))
+      : new AuthorityError('symlink_not_writable', { cause: error });
   }
   try {
     assertOpenNames(displayPath(canonical), held.confinement);

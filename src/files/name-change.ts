@@ -43,7 +43,7 @@ export function changeNames<Result>(
         return await change(retained);
       } catch (error) {
         if (codeOf(error) === 'EEXIST') throw await takenRefusal(held, last);
-        throw await changeRefusal(held, parentOf(last), error);
+        throw await changeRefusal(held, last, error);
       }
     };
     return underGate(context, retained, keys, parentOf(last), guarded, options);

@@ -91,6 +91,7 @@ const refused: readonly Row[] = [
   ['an absolute link into .git', 'absolute-git-link', changesContent, 'administrative_path'],
   ['a link to a link into .git', 'chain', changesContent, 'administrative_path'],
   ['a path through a link to .git', 'git-dir-link/config', all, 'administrative_path'],
+  ['a new name behind a link to .git', 'git-dir-link/new', all, 'administrative_path'],
   ['.git/config (write-dotgit-config)', '.git/config', all, 'administrative_path'],
   ['.git itself (write-dotgit-pointer)', '.git', all, 'administrative_path'],
   ['a FIFO', 'fifo', ['replace', 'remove'], 'not_regular_file'],
