@@ -13,7 +13,7 @@
             "cflags_cc!": ["-std=gnu++20", "-fno-exceptions", "-fno-rtti", "-std=gnu++17"],
             "cflags_cc": [
               "-std=gnu++17",
-              "-isystem<!(node -p \"require('node-addon-api').include_dir\")",
+              "-isystem<!(node -p \"require('path').resolve(require('node-addon-api').include_dir)\")",
               "-isystem<!(node -p \"require('node-api-headers').include_dir\")",
               "-fno-exceptions",
               "-fno-rtti",

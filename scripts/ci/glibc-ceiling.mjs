@@ -16,8 +16,9 @@ for (const name of readdirSync(root, { recursive: true, withFileTypes: true })) 
   if (!name.isFile()) continue;
   files += 1;
   const path = join(name.parentPath, name.name);
-  const { stdout, status } = spawnSync('objdump', ['-T', path], { encoding: 'utf8' });
-  if (status !== 0) throw new Error(`objdump cannot read ${path}`);
+  const { stdout, stderr, status } = spawnSync('objdump', ['-T', path], { encoding: 'utf8' });
+  // A statically linked program needs no library at all.
+  if (status !== 0 && !stderr.includes('not a dynamic object')) throw new Error(stderr);
   const needs = {};
   for (const [, library, version] of stdout.matchAll(/\((GLIBC|GLIBCXX|CXXABI)_([\d.]+)\)/g)) {
     if (isNewer(version, needs[library] ?? '0')) needs[library] = version;
