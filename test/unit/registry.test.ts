@@ -18,7 +18,7 @@ import type { StoredIdentity } from '../../src/capability/identity.ts';
 import { openFileRegistry } from '../../src/registry/file-registry.ts';
 import { createPinStore } from '../../src/registry/workspace-pins.ts';
 import type { NewWorkspaceRow, WritableWorkspaceRegistry } from '../../src/registry/workspace-registry.ts';
-import { openState, refusalOf, temporaryDirectory } from './state-fixture.ts';
+import { openState, refusalOf, temporaryDirectory } from '../support/state.ts';
 
 const identity: StoredIdentity = {
   inode: '12345',

@@ -20,7 +20,8 @@ import { openStateDirectory } from '../../src/capability/state-directory.ts';
 import { defaultStateDirectory } from '../../src/capability/state-location.ts';
 import { StateLog } from '../../src/capability/state-log.ts';
 import { isAuthorityError } from '../../src/errors/index.ts';
-import { binding, openState, refusalOf, temporaryDirectory } from './state-fixture.ts';
+import { native } from '../support/addon.ts';
+import { openState, refusalOf, temporaryDirectory } from '../support/state.ts';
 
 describe('where the state lives', () => {
   it.each([
@@ -105,14 +106,14 @@ describe('opening the state directory', () => {
   it.each(bad)('refuses %s and names the fact', async (_, reason, make) => {
     const path = join(await temporaryDirectory(), 'state');
     await make(path);
-    const { code, details } = await refusalOf(() => openStateDirectory(path, binding));
+    const { code, details } = await refusalOf(() => openStateDirectory(path, native));
     expect(code).toBe('state_unavailable');
     expect(details).toMatchObject({ file: '.', reason: expect.stringMatching(reason) });
-    expect(binding.openHandles()).toBe(0);
+    expect(native.openHandles()).toBe(0);
   });
 
   it.each(['relative', '/a/../b', '/a//b', '/a/'])('refuses the path %s', async (path) => {
-    expect(await refusalOf(() => openStateDirectory(path, binding))).toEqual({
+    expect(await refusalOf(() => openStateDirectory(path, native))).toEqual({
       code: 'state_unavailable',
       details: { file: '.', reason: 'not a plain absolute path' },
     });
@@ -120,8 +121,8 @@ describe('opening the state directory', () => {
 
   it('without openat2 it is kernel_capability_missing, and nothing is made', async () => {
     const path = join(await temporaryDirectory(), 'state');
-    const crippled = { ...binding, probe: () => ({ openat2: { available: false, code: 'EPERM' } }) };
-    const { code, details } = await refusalOf(() => openStateDirectory(path, crippled as typeof binding));
+    const crippled = { ...native, probe: () => ({ openat2: { available: false, code: 'EPERM' } }) };
+    const { code, details } = await refusalOf(() => openStateDirectory(path, crippled as typeof native));
     expect([code, details]).toEqual(['kernel_capability_missing', { syscall: 'openat2', errno: 'EPERM' }]);
     await expect(stat(path)).rejects.toThrow('ENOENT');
   });
@@ -227,12 +228,12 @@ describe('state files', () => {
 
   it('closing gives every descriptor back', async () => {
     const path = join(await temporaryDirectory(), 'state');
-    const state = await openStateDirectory(path, binding);
+    const state = await openStateDirectory(path, native);
     await state.create('f', content);
     await state.read('f', 100);
     (await state.openLock('file')).close();
     state.close();
-    expect(binding.openHandles()).toBe(0);
+    expect(native.openHandles()).toBe(0);
     expect(isAuthorityError(await state.read('f', 100).catch((error: unknown) => error))).toBe(true);
   });
 });

@@ -1,16 +1,13 @@
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { afterAll, onTestFinished } from 'vitest';
 import { openStateDirectory, type StateDirectory } from '../../src/capability/state-directory.ts';
 import { isAuthorityError } from '../../src/errors/index.ts';
 import { createMutationGate } from '../../src/mutation/gate.ts';
 import { Leases } from '../../src/mutation/leases.ts';
 import type { MutationGate } from '../../src/mutation/mutation-gate.ts';
-import type { NativeBinding } from '../../src/native/binding.ts';
-
-export const binding: NativeBinding = createRequire(import.meta.url)('/tmp/wa-cli-build/wa.node');
+import { native } from './addon.ts';
 
 /** A directory of its own for one test, removed after it. */
 export async function temporaryDirectory(): Promise<string> {
@@ -19,6 +16,18 @@ export async function temporaryDirectory(): Promise<string> {
   return path;
 }
 
+/** A directory for all tests of a file, removed after the last; to be asked for in `beforeAll`. */
+export async function keptDirectory(): Promise<string> {
+  const path = await realpath(await mkdtemp(join(tmpdir(), 'wa-state-')));
+  kept.push(path);
+  return path;
+}
+
+const kept: string[] = [];
+afterAll(async () => {
+  for (const path of kept) await rm(path, { recursive: true, force: true });
+});
+
 export interface OpenedState {
   readonly state: StateDirectory;
   readonly gate: MutationGate;
@@ -26,7 +35,7 @@ export interface OpenedState {
 
 /** A state directory as one process has it open. */
 export async function openState(path: string): Promise<OpenedState> {
-  const state = await openStateDirectory(path, binding);
+  const state = await openStateDirectory(path, native);
   const gate = createMutationGate({ leases: await Leases.open(state) });
   onTestFinished(async () => {
     await gate.close();
