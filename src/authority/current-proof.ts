@@ -1,5 +1,5 @@
 import { matchesStoredIdentity } from '../capability/identity.ts';
-import { AuthorityError, isAuthorityError } from '../errors/index.ts';
+import { AuthorityError } from '../errors/index.ts';
 import { proveMainCheckout } from '../proof/prove-main-checkout.ts';
 import { translateStorageFailure } from '../proof/storage-failure.ts';
 import type { WorkspaceRegistry, WorkspaceRow } from '../registry/workspace-registry.ts';
@@ -25,9 +25,9 @@ export async function assertStillProven(
   const answer = findRow(registry, held.path);
   const row = answer instanceof Promise ? await answer : answer;
   if (row === null) throw notAuthorized();
-  if (!meansThis(row, workspace)) throw changed('root');
+  if (!meansThis(row, workspace)) throw rootChanged();
   const inPlace = held.directory.leadsHereCached(held.path) ?? (await leadsHere(workspace));
-  if (!inPlace) throw changed('root');
+  if (!inPlace) throw rootChanged();
   if (workspace.checkout === null || workspace.checkout.isUnchanged() === true) return;
   if (await workspace.checkout.isUnchangedWaiting()) return;
   await proveRepositoryAnew(await context(), workspace, signal);
@@ -54,16 +54,9 @@ async function proveRepositoryAnew(
   const { held, gitDirectory } = workspace;
   if (gitDirectory === null) throw new AuthorityError('internal_error');
   const claim = { root: held.directory, path: held.path, gitDirectory, owner: context.owner };
-  try {
-    workspace.checkout = await proveMainCheckout(claim, context.prover, null, signal);
-  } catch (error) {
-    // Without `.git` there is nothing to look at; that is a change of identity, not a failure of the storage.
-    const gone =
-      isAuthorityError(error) && error.code === 'storage_failed' && error.details['errno'] === 'ENOENT';
-    throw gone ? changed('git dir') : error;
-  }
+  workspace.checkout = await proveMainCheckout(claim, context.prover, null, signal);
 }
 
-function changed(what: 'root' | 'git dir'): AuthorityError {
-  return new AuthorityError('identity_changed', { details: { what } });
+function rootChanged(): AuthorityError {
+  return new AuthorityError('identity_changed', { details: { what: 'root' } });
 }

@@ -11,7 +11,7 @@ export interface MainCheckoutParts {
   readonly gitDirectory: DirectoryHandle;
   readonly owner: number;
   readonly format: RepositoryFormat;
-  readonly entry: NameWatch;
+  readonly directories: readonly NameWatch[];
   readonly configuration: readonly FileWatch[];
   readonly config: AdminFile;
   readonly head: AdminFile;
@@ -19,7 +19,7 @@ export interface MainCheckoutParts {
 
 /**
  * A proven main checkout, and what tells cheaply that the proof still stands: the same Git directory under `.git`, the same
- * configuration. HEAD changes at each switch of a branch; then only HEAD is judged again.
+ * owners and configuration. HEAD changes at each switch of a branch; then only HEAD is judged again.
  */
 export class MainCheckout {
   readonly format: RepositoryFormat;
@@ -37,8 +37,8 @@ export class MainCheckout {
 
   /** Never blocks; undefined where the kernel, or a new HEAD, has to be waited for. */
   isUnchanged(): boolean | undefined {
-    const { entry, configuration } = this.#parts;
-    for (const watch of [entry, ...configuration]) {
+    const { directories, configuration } = this.#parts;
+    for (const watch of [...directories, ...configuration]) {
       const unchanged = watch.isUnchanged();
       if (unchanged !== true) return unchanged;
     }
@@ -47,8 +47,8 @@ export class MainCheckout {
 
   /** @throws `storage_failed` | `too_many_open_files` | `busy` when HEAD cannot be read for reasons of the system */
   async isUnchangedWaiting(): Promise<boolean> {
-    const { entry, configuration } = this.#parts;
-    for (const watch of [entry, ...configuration]) {
+    const { directories, configuration } = this.#parts;
+    for (const watch of [...directories, ...configuration]) {
       if (!(watch.isUnchanged() ?? (await watch.isUnchangedWaiting()))) return false;
     }
     return this.#head.isUnchanged() === true || (await this.#judgeHead());

@@ -8,7 +8,7 @@ import { MainCheckout } from './main-checkout.ts';
 import { NameWatch } from './name-watch.ts';
 import type { ProverQuestion, RepositoryProver } from './prover.ts';
 import { judgeConfiguration, type RepositoryFormat } from './repository-format.ts';
-import { translateStorageFailure } from './storage-failure.ts';
+import { changeOrFailure, translateStorageFailure } from './storage-failure.ts';
 import { unsupported } from './unsupported.ts';
 
 export interface MainCheckoutClaim {
@@ -45,7 +45,7 @@ const examined: readonly (readonly [name: string, limitBytes: number])[] = [
  * in between is seen (R06).
  *
  * Not promised: that the prover's reads, which go by path, saw the held directory each time. Its opinion is only ever a second one.
- * @throws `repository_unsupported` | `prover_unavailable` | `identity_changed` (root moved) | `busy` | `storage_failed` | `aborted`
+ * @throws `repository_unsupported` | `prover_unavailable` | `identity_changed` (root or Git dir moved) | `busy` | `storage_failed` | `aborted`
  */
 export async function proveMainCheckout(
   claim: MainCheckoutClaim,
@@ -77,9 +77,10 @@ export async function proveMainCheckout(
 async function readMainCheckout(claim: MainCheckoutClaim, log: FactLog): Promise<MainCheckout> {
   const { root, gitDirectory, owner } = claim;
   establishPath(claim.path, log);
+  const directories = [await watchGitEntry(claim, log), await watchOwner(root, owner)];
+  // After the watches began, so that whatever comes later shows.
   establishOwner('root', root, owner, log);
   establishOwner('git dir', gitDirectory, owner, log);
-  const entry = await watchGitEntry(claim, log);
   const head = await readRequired(claim, 'HEAD', headLimitBytes, log);
   establish(
     log,
@@ -95,7 +96,7 @@ async function readMainCheckout(claim: MainCheckoutClaim, log: FactLog): Promise
   const configuration = [new FileWatch(root, '.git/config', config)];
   if (worktreeConfig !== null)
     configuration.push(new FileWatch(root, '.git/config.worktree', worktreeConfig));
-  return new MainCheckout({ root, gitDirectory, owner, format, entry, configuration, config, head });
+  return new MainCheckout({ root, gitDirectory, owner, format, directories, configuration, config, head });
 }
 
 /** Bytes that would make a prover's printed answer ambiguous. U+FFFD is also what an undecodable byte becomes on the way through it. */
@@ -128,13 +129,12 @@ const directoryType = 0o040000n;
 async function watchGitEntry(claim: MainCheckoutClaim, log: FactLog): Promise<NameWatch> {
   const { root, gitDirectory, owner } = claim;
   const held = gitDirectory.identity();
-  const ownerKept = () => gitDirectory.identity().uid === owner && root.identity().uid === owner;
-  let entry: NameWatch;
-  try {
-    entry = await NameWatch.begin(root, '.git', gitDirectoryNames, ownerKept);
-  } catch (error) {
-    throw translateStorageFailure(error);
-  }
+  const entry = await beginWatch(
+    root,
+    '.git',
+    gitDirectoryNames,
+    () => gitDirectory.identity().uid === owner,
+  );
   const { device, inode } = entry.directory;
   const same = device === held.device && inode === held.inode;
   establish(
@@ -155,6 +155,17 @@ async function watchGitEntry(claim: MainCheckoutClaim, log: FactLog): Promise<Na
     () => unsupported('git-directory-incomplete'),
   );
   return entry;
+}
+
+/** A change of the root directory that keeps its names may be one of its owner. */
+function watchOwner(root: DirectoryHandle, owner: number): Promise<NameWatch> {
+  return beginWatch(root, '.', [], () => root.identity().uid === owner);
+}
+
+async function beginWatch(...look: Parameters<typeof NameWatch.begin>): Promise<NameWatch> {
+  return NameWatch.begin(...look).catch((error: unknown) => {
+    throw changeOrFailure(error, 'git dir');
+  });
 }
 
 async function readRequired(

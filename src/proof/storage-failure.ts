@@ -19,3 +19,11 @@ export function translateStorageFailure(error: unknown): AuthorityError {
   const details = { errno, syscall: syscallOf(error) };
   return new AuthorityError(codes[errno] ?? 'storage_failed', { details, cause: error });
 }
+
+/** Something that was there a moment ago is not, or is a link now: that is a change of identity, not a failure of the storage. */
+export function changeOrFailure(error: unknown, what: 'root' | 'git dir'): AuthorityError {
+  const changed = ['ENOENT', 'ENOTDIR', 'ELOOP'].includes(codeOf(error) ?? '');
+  return changed
+    ? new AuthorityError('identity_changed', { details: { what }, cause: error })
+    : translateStorageFailure(error);
+}

@@ -3,7 +3,7 @@ import { isAdministrativeName } from '../git/administrative-name.ts';
 import { gitDirectoryShape, worktreeAdministrationShape } from '../git/git-directory-shape.ts';
 import { establish, type FactLog } from './facts.ts';
 import { NameWatch } from './name-watch.ts';
-import { translateStorageFailure } from './storage-failure.ts';
+import { changeOrFailure } from './storage-failure.ts';
 import { unsupported } from './unsupported.ts';
 
 /** A directory by path and identity: a root, or one on the way from `/` to it. */
@@ -32,7 +32,7 @@ const shapeNames = [...new Set([...gitDirectoryShape, ...worktreeAdministrationS
  * Looks at the names around a root, never at their content (decisions 1.10). `top` is `/`, held open with mounts allowed; `path` is the
  * canonical path of the root.
  * @throws `repository_unsupported` (`git-directory`, `bare-repository`) when the root is, or lies in, something that has the name or
- *   the shape of a Git directory | `storage_failed` | `busy` | ...
+ *   the shape of a Git directory | `identity_changed` (root moved) | `storage_failed` | `busy` | ...
  */
 export async function surveySurroundings(
   top: DirectoryHandle,
@@ -97,12 +97,11 @@ async function identify(top: DirectoryHandle, path: string): Promise<Ancestor> {
   return { path, device: directory.device, inode: directory.inode };
 }
 
+/** A root whose path leads nowhere by now was moved away while it was looked at. */
 async function begin(top: DirectoryHandle, path: string, names: readonly string[]): Promise<NameWatch> {
-  try {
-    return await NameWatch.begin(top, path === '/' ? '.' : path.slice(1), names);
-  } catch (error) {
-    throw translateStorageFailure(error);
-  }
+  return NameWatch.begin(top, path === '/' ? '.' : path.slice(1), names).catch((error: unknown) => {
+    throw changeOrFailure(error, 'root');
+  });
 }
 
 function* ancestorsOf(path: string): Generator<string> {

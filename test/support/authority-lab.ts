@@ -28,6 +28,7 @@ export interface LabOptions extends Partial<AuthorityOptions> {
   readonly mode?: ProverMode;
   readonly nodegitState?: () => NodegitState;
   readonly place?: string;
+  readonly gitProgram?: string;
 }
 
 export async function makePlace(): Promise<string> {
@@ -37,7 +38,8 @@ export async function makePlace(): Promise<string> {
 export async function createLab(options: LabOptions = {}): Promise<AuthorityLab> {
   const place = options.place ?? (await makePlace());
   const registry = new MemoryRegistry();
-  const git = createGitRunner({ deathGuard });
+  const { gitProgram } = options;
+  const git = createGitRunner({ deathGuard, ...(gitProgram === undefined ? {} : { gitProgram }) });
   const provers = createProvers({
     mode: options.mode ?? 'auto',
     git,
