@@ -8,9 +8,11 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "arguments.h"
@@ -28,6 +30,8 @@ struct Plan {
   /** SIGKILL or SIGSTOP for this process, or 0. */
   int signal = 0;
   int error = 0;
+  /** Armed when this one has struck; it counts from there. */
+  std::shared_ptr<const Plan> then;
 };
 
 std::mutex mutex;
@@ -41,10 +45,12 @@ thread_local bool strike_after = false;
 
 /** Dies, stops, or returns the errno to fail with. With the mutex held, so that no other call slips in between. */
 int strike() {
-  plan.armed = false;
+  const Plan struck = std::move(plan);
+  plan = struck.then ? *struck.then : Plan();
+  matches = 0;
   // To this thread, which then goes no further; another one might take a signal for the process a moment too late.
-  if (plan.signal != 0) ::syscall(SYS_tgkill, ::getpid(), ::syscall(SYS_gettid), plan.signal);
-  return plan.error;
+  if (struck.signal != 0) ::syscall(SYS_tgkill, ::getpid(), ::syscall(SYS_gettid), struck.signal);
+  return struck.error;
 }
 
 int before_call(const char* syscall) {
@@ -86,6 +92,12 @@ Result<Plan> read_plan(napi_env env, napi_value value) {
   read.syscall = syscall.take();
   read.occurrence = occurrence.value();
   read.after = when.value() == "after";
+  napi_value then = arguments::property(env, value, "then");
+  if (!arguments::is_nullish(env, then)) {
+    auto next = read_plan(env, then);
+    if (!next) return next.failure();
+    read.then = std::make_shared<const Plan>(next.take());
+  }
   napi_value action = arguments::property(env, value, "action");
   const auto word = read_word(env, action);
   if (word) {

@@ -314,6 +314,8 @@ export interface FaultPlan {
   readonly occurrence: number;
   readonly when: 'before' | 'after';
   readonly action: 'kill' | 'stop' | { readonly errno: number };
+  /** Armed when this one has struck; its occurrences are counted from there. */
+  readonly then?: FaultPlan;
 }
 
 export interface RawOpenResult {
