@@ -249,6 +249,11 @@ export const errorCodes = {
     status: 503,
     title: 'This platform has no confined file access; only Linux is supported.',
   },
+  native_addon_missing: {
+    kind: 'unavailable',
+    status: 503,
+    title: 'The native addon is not built for this machine.',
+  },
   kernel_capability_missing: {
     kind: 'unavailable',
     status: 503,

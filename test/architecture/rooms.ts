@@ -55,7 +55,8 @@ export const builtinRules: Readonly<Record<string, readonly string[]>> = {
   'node:child_process': ['git/run-git.ts', 'proof/nodegit-process.ts'],
   'node:fs': ['capability/process-owner.ts'],
   'node:fs/promises': ['capability/state-directory.ts'],
-  'node:module': [],
+  'node:module': ['native/load.ts'],
+  'node:worker_threads': ['native/load.ts'],
   'node:http': ['http/'],
   'node:net': [],
 };
