@@ -1,9 +1,9 @@
 import type { RequestListener } from 'node:http';
 import express from 'express';
 import type { Service } from '../service.ts';
+import { middlewareOf } from './middleware.ts';
 import type { Drainable, DrainOptions, HttpOptions } from './options.ts';
 import { createPipeline } from './pipeline.ts';
-import { mount } from './router.ts';
 import { apiRoutes, healthRoutes } from './routes/index.ts';
 
 export interface AppOptions extends HttpOptions {
@@ -21,8 +21,8 @@ export function createApp(service: Service, options: AppOptions): App {
   const app = express();
   app.disable('x-powered-by');
   app.enable('case sensitive routing');
-  app.use(options.basePath ?? '/api', mount(api));
-  app.use(mount(root));
+  app.use(options.basePath ?? '/api', middlewareOf(api));
+  app.use(middlewareOf(root));
   return Object.assign(((request, response) => app(request, response)) as RequestListener, {
     drain: async (drainOptions?: DrainOptions) => {
       await Promise.all([api.drain(drainOptions), root.drain(drainOptions)]);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type ErrorCode, errorCodes } from '../errors/index.ts';
+import { errorCodes } from '../errors/index.ts';
 import type { DocumentedAnswer, Route } from './define-route.ts';
 
 type Json = Record<string, unknown>;
@@ -72,7 +72,7 @@ const problemSchema: Json = {
 };
 
 const problemResponse: Json = {
-  description: `Any failure. Status by code: ${statusTable()}.`,
+  description: 'Any failure of any route.',
   content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
 };
 
@@ -141,15 +141,4 @@ function pathWords(route: Route): string {
     .split(/[/.-]/)
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join('');
-}
-
-function statusTable(): string {
-  const byStatus = new Map<number, ErrorCode[]>();
-  for (const [code, row] of Object.entries(errorCodes) as [ErrorCode, { status: number }][]) {
-    byStatus.set(row.status, [...(byStatus.get(row.status) ?? []), code]);
-  }
-  return [...byStatus.entries()]
-    .sort(([left], [right]) => left - right)
-    .map(([status, group]) => `${status} ${group.sort().join(', ')}`)
-    .join('; ');
 }

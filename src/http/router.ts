@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Router } from 'express';
 import type { Service } from '../service.ts';
+import { middlewareOf } from './middleware.ts';
 import type { Drainable, HttpOptions } from './options.ts';
-import { createPipeline, type Pipeline } from './pipeline.ts';
+import { createPipeline } from './pipeline.ts';
 import { apiRoutes } from './routes/index.ts';
 
 /** What `app.use` of Express takes, typed by node:http alone so that a consumer needs no Express types. */
@@ -20,12 +21,7 @@ export type RouterHandler = RouterFunction & Drainable;
  */
 export function createRouter(service: Service, options: HttpOptions): RouterHandler {
   const pipeline = createPipeline(service, apiRoutes(options), options);
-  return Object.assign(mount(pipeline), { drain: pipeline.drain });
-}
-
-/** One layer for all routes: the pipeline looks a route up in one step where Express would try each pattern in turn. */
-export function mount(pipeline: Pipeline): RouterFunction {
   const router = Router({ caseSensitive: true, strict: true });
-  router.use((request, response) => pipeline.handle(request, response, request.baseUrl, request.url));
-  return router as unknown as RouterFunction;
+  router.use(middlewareOf(pipeline));
+  return Object.assign(router as unknown as RouterFunction, { drain: pipeline.drain });
 }
