@@ -1,9 +1,9 @@
 /*
  * The least that a confined read can cost: openat2, fstat, read into one buffer, close, in a loop without anything around it.
  *
- *   read_floor DIRECTORY PATH SIZE MILLISECONDS
+ *   read_floor DIRECTORY PREFIX FILES SIZE MILLISECONDS
  *
- * Works for about that time and prints the nanoseconds of one read, a line for each batch. Exits 1 when a read is not whole.
+ * Reads the files PREFIX0, PREFIX1, ... below DIRECTORY in turn, each of SIZE bytes. Works for about that time and prints the nanoseconds of one read, a line for each batch. Exits 1 when a read is not whole.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -40,20 +40,26 @@ static int read_once(int directory, const char *path, char *buffer, size_t size)
 }
 
 int main(int count, char **arguments) {
-  if (count != 5) return 2;
+  if (count != 6) return 2;
   int directory = open(arguments[1], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  size_t size = strtoul(arguments[3], NULL, 10);
-  int64_t budget_ns = strtoll(arguments[4], NULL, 10) * 1000000;
+  size_t files = strtoul(arguments[3], NULL, 10);
+  size_t size = strtoul(arguments[4], NULL, 10);
+  int64_t budget_ns = strtoll(arguments[5], NULL, 10) * 1000000;
+  char **paths = calloc(files, sizeof *paths);
   char *buffer = malloc(size);
   int64_t *figures = malloc(sizeof(int64_t) * most_batches);
-  if (directory < 0 || buffer == NULL || figures == NULL) return 1;
+  if (directory < 0 || files == 0 || paths == NULL || buffer == NULL || figures == NULL) return 1;
+  for (size_t index = 0; index < files; index += 1) {
+    if (asprintf(&paths[index], "%s%zu", arguments[2], index) < 0) return 1;
+  }
 
   int batches = 0;
+  size_t turn = 0;
   int64_t end = now_ns() + budget_ns;
   do {
     int64_t start = now_ns();
     for (int done = 0; done < batch; done += 1) {
-      if (!read_once(directory, arguments[2], buffer, size)) return 1;
+      if (!read_once(directory, paths[turn++ % files], buffer, size)) return 1;
     }
     figures[batches++] = now_ns() - start;
   } while (batches < most_batches && now_ns() < end);

@@ -28,6 +28,8 @@ interface ReadContestOptions {
   readonly size: number;
   /** Reads in flight; 1 reads one after the other. */
   readonly width: number;
+  /** Files read in turn; as many as there are reads in flight when left out. */
+  readonly files?: number;
   readonly ours?: (fixture: ReadFixture) => ReadOperation;
   readonly theirs: (fixture: ReadFixture) => ReadOperation;
 }
@@ -44,11 +46,11 @@ export async function readContest(cleanup: Cleanup, options: ReadContestOptions)
 
 export async function makeReadFixture(
   cleanup: Cleanup,
-  { depth, size, width }: Pick<ReadContestOptions, 'depth' | 'size' | 'width'>,
+  { depth, size, width, files = width }: Pick<ReadContestOptions, 'depth' | 'size' | 'width' | 'files'>,
 ): Promise<ReadFixture> {
   const targets: ReadTarget[] = [];
   const workspace = await openWorkspace(cleanup, async (root) => {
-    for (let index = 0; index < width; index += 1) {
+    for (let index = 0; index < files; index += 1) {
       const relativePath = pathAtDepth(depth, `file-${index}`);
       const bytes = await writeRandomFile(root, relativePath, size);
       targets.push({ relativePath, absolutePath: join(root, relativePath), bytes });
@@ -67,17 +69,17 @@ export function guardedRead({ workspace: { service, capability } }: ReadFixture)
   };
 }
 
-export function readSide(fixture: ReadFixture, width: number, read: ReadOperation): Side {
-  const targetAt = (index: number): ReadTarget => {
-    const target = fixture.targets[index];
-    if (target === undefined) throw new RangeError('fewer files than reads');
-    return target;
+export function readSide({ targets }: ReadFixture, width: number, read: ReadOperation): Side {
+  let turn = 0;
+  const readNext = (): Promise<Uint8Array | string> => {
+    const target = targets[turn % targets.length] as ReadTarget;
+    turn += 1;
+    return read(target);
   };
   return {
-    sample:
-      width === 1 ? oneAtATime(() => read(fixture.first)) : together(width, (index) => read(targetAt(index))),
+    sample: width === 1 ? oneAtATime(readNext) : together(width, readNext),
     async verify() {
-      for (const target of fixture.targets) assertSameContent(await read(target), target.bytes);
+      for (const target of targets) assertSameContent(await read(target), target.bytes);
     },
   };
 }

@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Cleanup } from '../harness/cleanup.ts';
 import type { Contest } from '../harness/trial.ts';
-import { holdNativeFile, synchronousSide } from '../sides/native-read.ts';
+import { holdNativeFiles, synchronousSide } from '../sides/native-read.ts';
 
-export async function prepare(cleanup: Cleanup, depth: number): Promise<Contest> {
-  const { root, relativePath, bytes, read } = await holdNativeFile(cleanup, depth);
-  const absolutePath = join(root, relativePath);
+export async function prepare(cleanup: Cleanup, depth: number, files: number): Promise<Contest> {
+  const { root, paths, contents, read } = await holdNativeFiles(cleanup, depth, files);
+  const absolutePaths = paths.map((path) => join(root, path));
   return {
-    ours: synchronousSide(read, bytes),
-    theirs: synchronousSide(() => readFileSync(absolutePath), bytes),
+    ours: synchronousSide(paths, contents, read),
+    theirs: synchronousSide(absolutePaths, contents, (path) => readFileSync(path)),
   };
 }

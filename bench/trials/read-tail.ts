@@ -22,13 +22,17 @@ export type Writers = 'foreign' | 'own';
 export async function prepare(cleanup: Cleanup, writers: Writers): Promise<Contest> {
   const fixture = await makeReadFixture(cleanup, { depth: 5, size, width: 1 });
   const { workspace, first } = fixture;
-  const paths = Array.from({ length: 8 }, (_, index) => `written/file-${index}`);
-  for (const path of paths) await writeRandomFile(workspace.root, path, size);
-  const byHand = paths.map<ReplaceOperation>((path) => {
+  // Files of their own: a commit of ours names the version before it, which the other writers would have replaced.
+  const written = async (name: string): Promise<readonly string[]> => {
+    const paths = Array.from({ length: 8 }, (_, index) => `written/${name}-${index}`);
+    for (const path of paths) await writeRandomFile(workspace.root, path, size);
+    return paths;
+  };
+  const byHand = (await written('by-hand')).map<ReplaceOperation>((path) => {
     const absolutePath = join(workspace.root, path);
     return (bytes) => replaceByHand(absolutePath, bytes);
   });
-  const own = await Promise.all(paths.map((path) => guardedReplace(workspace, path)));
+  const own = await Promise.all((await written('own')).map((path) => guardedReplace(workspace, path)));
 
   const contestant = (read: ReadOperation, commits: readonly ReplaceOperation[]): Side => ({
     sample: (budgetMs) => readBesideCommits(() => read(first), commits, budgetMs),
