@@ -23,6 +23,8 @@ const advice: Partial<Record<ErrorCode, string>> = {
   repository_unsupported: 'The named property of the repository must go, or register another directory.',
   kernel_capability_missing:
     'Linux 5.6 has openat2. A container profile, seccomp filter or systemd RestrictSUIDSGID can block it: allow it there.',
+  native_addon_missing:
+    'In a checkout `npm start` builds it; in a project `npm rebuild workspace-authority` does (C++ compiler and CMake).',
   platform_unsupported: 'Run it on Linux, x64 or arm64.',
   prover_unavailable: '`doctor` shows what is wrong with Git and nodegit.',
   atomic_exchange_unavailable: 'Keep the directory on a local file system such as ext4, xfs, btrfs or tmpfs.',

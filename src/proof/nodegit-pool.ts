@@ -23,6 +23,8 @@ const patienceMs = 15_000;
 const startLimitMs = 10_000;
 /** Between leaving the pool and the kill: answers that are on their way still arrive. */
 const graceMs = 50;
+/** Any interval keeps the process running. */
+const wakeMs = 1000;
 
 interface Question {
   readonly descriptor: string;
@@ -117,7 +119,10 @@ export class NodegitPool {
     this.#failQueue('closed');
     for (const child of this.#children) this.#kill(child);
     if (this.#children.size === 0) this.#closed?.();
+    // The children are let go of (`letGo`): without this a process with nothing else to do would end in the middle of the wait.
+    const awake = setInterval(() => undefined, wakeMs);
     await ended;
+    clearInterval(awake);
   }
 
   #pump(): void {

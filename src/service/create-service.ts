@@ -3,6 +3,7 @@ import { protectStateDirectory } from '../authority/ports.ts';
 import { createRepositories } from '../authority/repositories.ts';
 import { openStateDirectory, type StateDirectory } from '../capability/state-directory.ts';
 import { defaultStateDirectory } from '../capability/state-location.ts';
+import { isAuthorityError } from '../errors/index.ts';
 import { createWorkspaceFiles } from '../files/index.ts';
 import { readBranchFacts } from '../git/branch-facts.ts';
 import { createGitRunner } from '../git/run-git.ts';
@@ -10,7 +11,7 @@ import { createMutationGate } from '../mutation/gate.ts';
 import { Leases } from '../mutation/leases.ts';
 import type { MutationGate } from '../mutation/mutation-gate.ts';
 import type { NativeBinding } from '../native/binding.ts';
-import { deathGuardPath, loadBinding } from '../native/index.ts';
+import { deathGuardPath } from '../native/index.ts';
 import { createProvers } from '../proof/provers.ts';
 import { openFileRegistry } from '../registry/file-registry.ts';
 import { createPinStore } from '../registry/workspace-pins.ts';
@@ -19,21 +20,20 @@ import { type Logger, silentLogger } from './logger.ts';
 import { currentNodegitState } from './nodegit-state.ts';
 import { readReadiness } from './readiness.ts';
 import { recoverState } from './recover-state.ts';
-import { createRefusingService, missingCapability } from './refusing-service.ts';
+import { createRefusingService, findBinding } from './refusing-service.ts';
 import type { ServiceOptions } from './service-options.ts';
 import { createWorkspaces } from './workspaces.ts';
 
 /**
  * Puts the rooms together over one state directory. Several services, in one or in several processes, may share it.
  *
- * Where the kernel or the platform lacks what every operation needs, the service comes up all the same and refuses each of them
+ * Where the kernel, the platform or the addon lacks what every operation needs, the service comes up all the same and refuses each of them
  * with the reason, so that its host can say so (R16).
  * @throws `state_unavailable` when the state directory cannot be used
  */
 export async function createService(options: ServiceOptions = {}): Promise<Service> {
-  const binding = options.binding ?? loadBinding();
-  const missing = missingCapability(binding);
-  if (missing !== null) return createRefusingService(missing, options);
+  const binding = findBinding(options.binding);
+  if (isAuthorityError(binding)) return createRefusingService(binding, options);
   const state = await openStateDirectory(options.stateDirectory ?? defaultStateDirectory(), binding);
   try {
     const gate = createMutationGate({

@@ -1,6 +1,6 @@
 import type { Authority } from '../authority/authority.ts';
 import { isAuthorityError } from '../errors/index.ts';
-import type { NativeBinding } from '../native/binding.ts';
+import { type NativeBinding, openat2Hint } from '../native/index.ts';
 import type { Provers } from '../proof/provers.ts';
 import type { WorkspaceRegistry } from '../registry/workspace-registry.ts';
 import type { Readiness, RootReadiness } from '../service.ts';
@@ -29,17 +29,9 @@ export async function readReadiness(sources: ReadinessSources): Promise<Readines
   return { ready, version, kernel, prover, registry, roots };
 }
 
-export function kernelReadiness(binding: NativeBinding): Readiness['kernel'] {
+function kernelReadiness(binding: NativeBinding): Readiness['kernel'] {
   const { available, code } = binding.probe().openat2;
-  return { openat2: available, code, hint: available ? null : hintFor(code) };
-}
-
-/** Causes that were seen in the field (docs/kernel-support.md). */
-export function hintFor(code: string | null): string {
-  if (code === 'ENOSYS') {
-    return 'Linux 5.6 is needed. On a newer kernel a sandbox hides the call: gVisor, an old container profile, systemd RestrictSUIDSGID.';
-  }
-  return 'A seccomp filter forbids the call: a container profile older than 2020, or systemd RestrictSUIDSGID.';
+  return { openat2: available, code, hint: available ? null : openat2Hint(code) };
 }
 
 async function registryReadiness(

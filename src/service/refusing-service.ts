@@ -1,19 +1,21 @@
 import { AuthorityError, isAuthorityError } from '../errors/index.ts';
 import { createWorkspaceFiles } from '../files/index.ts';
 import { createMutationGate } from '../mutation/gate.ts';
-import type { NativeBinding } from '../native/binding.ts';
+import { loadBinding, type NativeBinding, openat2Hint } from '../native/index.ts';
 import type { Readiness, Service } from '../service.ts';
-import { hintFor } from './readiness.ts';
 import type { ServiceOptions } from './service-options.ts';
 import { version } from './version.ts';
 
-/** Why no operation can work here, or null. Asked once, at the start, on a directory of our own. */
-export function missingCapability(binding: NativeBinding): AuthorityError | null {
+/** The addon, or why no operation can work here. Asked once, at the start, on a directory of our own. */
+export function findBinding(given: NativeBinding | undefined): NativeBinding | AuthorityError {
   try {
+    const binding = given ?? loadBinding();
     const { available, code } = binding.probe().openat2;
-    if (available) return null;
-    const details = { syscall: 'openat2', errno: code, hint: hintFor(code) };
-    return new AuthorityError('kernel_capability_missing', { details });
+    if (available) return binding;
+    const hint = code === null ? null : openat2Hint(code);
+    return new AuthorityError('kernel_capability_missing', {
+      details: { syscall: 'openat2', errno: code, hint },
+    });
   } catch (error) {
     if (isAuthorityError(error)) return error;
     throw error;

@@ -47,10 +47,12 @@ async function examine({ stateDirectory }: Invocation): Promise<readonly Finding
 }
 
 function judge({ kernel, prover, registry, roots }: Readiness): readonly Finding[] {
+  // Without it nothing else was looked at.
+  if (!kernel.openat2) {
+    return [finding('openat2', false, `not available (${kernel.code})`, { advice: kernel.hint })];
+  }
   return [
-    finding('openat2', kernel.openat2, kernel.openat2 ? 'available' : `refused with ${kernel.code}`, {
-      advice: kernel.hint,
-    }),
+    finding('openat2', true, 'available'),
     finding(
       'registry',
       registry.readable,
