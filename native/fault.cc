@@ -31,7 +31,7 @@ struct Plan {
   int signal = 0;
   int error = 0;
   /** Armed when this one has struck; it counts from there. */
-  std::shared_ptr<const Plan> then;
+  std::shared_ptr<const Plan> next;
 };
 
 std::mutex mutex;
@@ -46,7 +46,7 @@ thread_local bool strike_after = false;
 /** Dies, stops, or returns the errno to fail with. With the mutex held, so that no other call slips in between. */
 int strike() {
   const Plan struck = std::move(plan);
-  plan = struck.then ? *struck.then : Plan();
+  plan = struck.next ? *struck.next : Plan();
   matches = 0;
   // To this thread, which then goes no further; another one might take a signal for the process a moment too late.
   if (struck.signal != 0) ::syscall(SYS_tgkill, ::getpid(), ::syscall(SYS_gettid), struck.signal);
@@ -92,11 +92,11 @@ Result<Plan> read_plan(napi_env env, napi_value value) {
   read.syscall = syscall.take();
   read.occurrence = occurrence.value();
   read.after = when.value() == "after";
-  napi_value then = arguments::property(env, value, "then");
-  if (!arguments::is_nullish(env, then)) {
-    auto next = read_plan(env, then);
+  napi_value following = arguments::property(env, value, "next");
+  if (!arguments::is_nullish(env, following)) {
+    auto next = read_plan(env, following);
     if (!next) return next.failure();
-    read.then = std::make_shared<const Plan>(next.take());
+    read.next = std::make_shared<const Plan>(next.take());
   }
   napi_value action = arguments::property(env, value, "action");
   const auto word = read_word(env, action);

@@ -315,7 +315,7 @@ export interface FaultPlan {
   readonly when: 'before' | 'after';
   readonly action: 'kill' | 'stop' | { readonly errno: number };
   /** Armed when this one has struck; its occurrences are counted from there. */
-  readonly then?: FaultPlan;
+  readonly next?: FaultPlan;
 }
 
 export interface RawOpenResult {
