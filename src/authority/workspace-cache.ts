@@ -50,16 +50,13 @@ export class WorkspaceCache {
    * It stays with the cache: borrow from it before waiting for anything else.
    */
   async obtain(row: WorkspaceRow): Promise<ProvenWorkspace> {
-    const entry = this.#entries.get(row.path);
-    if (entry !== undefined) {
-      if (
-        sameRow(entry.row, row) &&
-        (await entry.workspace.isUnchangedWaiting()) &&
-        !entry.workspace.isClosed
-      ) {
+    for (let entry = this.#entries.get(row.path); entry !== undefined; entry = this.#entries.get(row.path)) {
+      const holds = sameRow(entry.row, row) && (await entry.workspace.isUnchangedWaiting());
+      if (holds && !entry.workspace.isClosed) {
         this.#touch(row.path, entry);
         return entry.workspace;
       }
+      // Another caller may have proven it anew meanwhile; then that one is looked at.
       this.#remove(row.path, entry);
     }
     const running = this.#proofs.get(row.path);

@@ -32,7 +32,7 @@ export interface GitRunner {
   /**
    * Runs the command under the death guard: it and all it started are killed at the deadline, on abort, when it says too much, and
    * when this process dies. Standard input is empty.
-   * @throws `git_failed` (details.reason: `deadline` | `output-limit` | `signal` | `spawn` | `not-installed`) | `aborted` | `shutting_down`
+   * @throws `git_failed` (details.reason: `deadline` | `no-place` (never started) | `output-limit` | `signal` | `spawn` | `not-installed`) | `aborted` | `shutting_down`
    */
   run(command: GitCommand, signal?: AbortSignal): Promise<GitResult>;
   /** Processes running now. */
@@ -65,10 +65,15 @@ export function createGitRunner(options: GitRunnerOptions): GitRunner {
     if (signal?.aborted) throw aborted(signal);
     if (gitProgram === null) throw failed(command, 'not-installed');
     const stop = new AbortController();
-    const timer = setTimeout(() => stop.abort(failed(command, 'deadline')), command.deadlineMs);
+    let reason = 'no-place';
+    const timer = setTimeout(() => stop.abort(failed(command, reason)), command.deadlineMs);
     const onAbort = () => stop.abort(aborted(signal));
     signal?.addEventListener('abort', onAbort, { once: true });
-    const work = runInSlot(gitProgram, command, stop.signal);
+    const begin = () => {
+      reason = 'deadline';
+      return runProcess(options.deathGuard, gitProgram, command, stop.signal);
+    };
+    const work = inSlot(begin, stop.signal);
     active.set(
       stop,
       work.catch(() => {}),
@@ -82,10 +87,10 @@ export function createGitRunner(options: GitRunnerOptions): GitRunner {
     }
   }
 
-  async function runInSlot(git: string, command: GitCommand, stop: AbortSignal): Promise<GitResult> {
+  async function inSlot(begin: () => Promise<GitResult>, stop: AbortSignal): Promise<GitResult> {
     const give = await slots.take(stop);
     try {
-      return await runProcess(options.deathGuard, git, command, stop);
+      return await begin();
     } finally {
       give();
     }

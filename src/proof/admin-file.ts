@@ -31,7 +31,8 @@ export async function readAdminFile(
     // One byte more than there should be shows a file that grows while it is read.
     const bytes = await file.readAt(0, Number(stamp.size) + 1);
     if (bytes.length > limit) throw unsupported('admin-file-too-large', { file: path });
-    return { bytes, stamp };
+    // A copy: the addon's small results share memory, and this one is kept.
+    return { bytes: Buffer.from(bytes), stamp };
   } catch (error) {
     throw translateStorageFailure(error);
   } finally {

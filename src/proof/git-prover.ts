@@ -2,7 +2,8 @@ import { dirname } from 'node:path';
 import { AuthorityError, isAuthorityError } from '../errors/index.ts';
 import { type CommandPlace, proofCommands } from '../git/proof-commands.ts';
 import type { GitCommand, GitRunner } from '../git/run-git.ts';
-import type { ProverOpinion, ProverQuestion, RepositoryProver } from './prover.ts';
+import { HangMemory } from './hang-memory.ts';
+import { type ProverOpinion, type ProverQuestion, type RepositoryProver, repositoryKey } from './prover.ts';
 
 const agreement: ProverOpinion = { agrees: true };
 
@@ -11,16 +12,20 @@ const agreement: ProverOpinion = { agrees: true };
  * list. Nothing is pinned by GIT_DIR: finding the repository is the question. Works for every format this Git reads.
  */
 export function createGitProver(git: GitRunner): RepositoryProver {
+  const hangs = new HangMemory();
   return {
     async prove(question: ProverQuestion, signal?: AbortSignal): Promise<ProverOpinion> {
+      const key = repositoryKey(question);
+      if (hangs.has(key)) throw unavailable('hung-before');
+      const ask = (command: GitCommand) => answerOf(git, command, () => hangs.remember(key), signal);
       const place: CommandPlace = {
         directory: question.rootDescriptor,
         ceilingDirectory: dirname(question.path),
       };
       const [location, rows, keys] = await Promise.all([
-        ask(git, proofCommands.locate(place), signal),
-        ask(git, proofCommands.worktreeList(place), signal),
-        ask(git, proofCommands.configurationKeys(place), signal),
+        ask(proofCommands.locate(place)),
+        ask(proofCommands.worktreeList(place)),
+        ask(proofCommands.configurationKeys(place)),
       ]);
       return judgeLocation(question, location) ?? judgeRows(question, rows) ?? judgeKeys(keys) ?? agreement;
     },
@@ -28,15 +33,25 @@ export function createGitProver(git: GitRunner): RepositoryProver {
 }
 
 /** Null when Git ran and refused. @throws `prover_unavailable` when Git gave no answer */
-async function ask(git: GitRunner, command: GitCommand, signal?: AbortSignal): Promise<Buffer | null> {
+async function answerOf(
+  git: GitRunner,
+  command: GitCommand,
+  onHang: () => void,
+  signal?: AbortSignal,
+): Promise<Buffer | null> {
   try {
     const result = await git.run(command, signal);
     return result.exitCode === 0 ? result.stdout : null;
   } catch (error) {
-    if (isAuthorityError(error) && error.code === 'aborted') throw error;
-    const reason = isAuthorityError(error) ? (error.details['reason'] ?? error.code) : 'unknown';
-    throw new AuthorityError('prover_unavailable', { details: { prover: 'git', reason }, cause: error });
+    if (!isAuthorityError(error) || error.code === 'aborted') throw error;
+    const reason = error.details['reason'] ?? error.code;
+    if (reason === 'deadline') onHang();
+    throw unavailable(reason, error);
   }
+}
+
+function unavailable(reason: unknown, cause?: unknown): AuthorityError {
+  return new AuthorityError('prover_unavailable', { details: { prover: 'git', reason }, cause });
 }
 
 function judgeLocation({ path }: ProverQuestion, output: Buffer | null): ProverOpinion | null {

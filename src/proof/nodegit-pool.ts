@@ -68,6 +68,7 @@ export class NodegitPool {
   #standby: Child | null = null;
   #lastId = 0;
   #closed: (() => void) | null = null;
+  #closing: Promise<void> | null = null;
 
   constructor(options: NodegitPoolOptions) {
     this.#options = options;
@@ -112,7 +113,12 @@ export class NodegitPool {
   }
 
   /** Kills the children and resolves when they have ended. Waiting questions fail. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closing ??= this.#endAll();
+    return this.#closing;
+  }
+
+  async #endAll(): Promise<void> {
     const ended = new Promise<void>((resolve) => {
       this.#closed = resolve;
     });

@@ -1,14 +1,19 @@
 import type { NodegitPool } from './nodegit-pool.ts';
 import type { NodegitPlace } from './nodegit-reply.ts';
-import type { ObjectNumber, ProverOpinion, ProverQuestion, RepositoryProver } from './prover.ts';
+import {
+  type ObjectNumber,
+  type ProverOpinion,
+  type ProverQuestion,
+  type RepositoryProver,
+  repositoryKey,
+} from './prover.ts';
 
 /** Asks libgit2, in its own process, whether it opens the held directory as exactly this main checkout. */
 export function createNodegitProver(pool: NodegitPool): RepositoryProver {
   return {
     async prove(question: ProverQuestion, signal?: AbortSignal): Promise<ProverOpinion> {
-      const { gitDirectory, configurationStamp } = question;
-      const repository = `${gitDirectory.device}:${gitDirectory.inode}:${configurationStamp}`;
-      const reply = await pool.ask(question.rootDescriptor, repository, signal);
+      const { gitDirectory } = question;
+      const reply = await pool.ask(question.rootDescriptor, repositoryKey(question), signal);
       if (reply.kind === 'refused') return disagree(`libgit2 error ${reply.libgit2Error}`);
       const { seen } = reply;
       if (seen.bare) return disagree('libgit2 finds a bare repository');

@@ -9,7 +9,7 @@ export interface ProverQuestion {
   readonly root: ObjectNumber;
   readonly gitDirectory: ObjectNumber;
   readonly format: RepositoryFormat;
-  /** Changes when the configuration does; with the Git directory it names what a prover hung on. */
+  /** Changes when the configuration does. */
   readonly configurationStamp: string;
 }
 
@@ -28,4 +28,9 @@ export type ProverOpinion = { readonly agrees: true } | { readonly agrees: false
 export interface RepositoryProver {
   /** @throws `prover_unavailable` when there is no answer: dead, late, garbled, not installed | `aborted` */
   prove(question: ProverQuestion, signal?: AbortSignal): Promise<ProverOpinion>;
+}
+
+/** Names what a prover looked at, to remember that it hung there: another configuration is another chance. */
+export function repositoryKey({ gitDirectory, configurationStamp }: ProverQuestion): string {
+  return `${gitDirectory.device}:${gitDirectory.inode}:${configurationStamp}`;
 }

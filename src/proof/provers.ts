@@ -43,6 +43,8 @@ export interface ProversOptions {
 }
 
 const stateAgeMs = 1000;
+/** Reports are asked for often; Git is replaced seldom. */
+const versionAgeMs = 10_000;
 
 /**
  * Chooses who gives the second opinion. When the chosen one cannot answer, the answer is `prover_unavailable`; nobody else is asked
@@ -62,6 +64,18 @@ export function createProvers(options: ProversOptions): Provers {
       askedAt = now;
     }
     return state;
+  }
+
+  let version: Promise<string | null> = Promise.resolve(null);
+  let versionAskedAt = Number.NEGATIVE_INFINITY;
+
+  function currentVersion(): Promise<string | null> {
+    const now = performance.now();
+    if (now - versionAskedAt >= versionAgeMs) {
+      version = readGitVersion(git).catch(() => null);
+      versionAskedAt = now;
+    }
+    return version;
   }
 
   function poolOf(nodegit: string): NodegitPool {
@@ -99,7 +113,7 @@ export function createProvers(options: ProversOptions): Provers {
       const now = currentState();
       const broken = now.state === 'ready' && pools.get(now.path)?.isBroken === true;
       const nodegit = broken ? 'failed' : now.state;
-      const gitVersion = await readGitVersion(git).catch(() => null);
+      const gitVersion = await currentVersion();
       return { mode, active: activeOf(mode, nodegit === 'ready', gitVersion !== null), nodegit, gitVersion };
     },
 

@@ -53,24 +53,33 @@ export const packageRules: Readonly<Record<string, readonly string[]>> = {
 /** Builtins that reach outside this process, and the files that may use them; the harmless ones are listed below. */
 export const builtinRules: Readonly<Record<string, readonly string[]>> = {
   'node:child_process': ['git/run-git.ts', 'proof/nodegit-process.ts'],
-  'node:fs': ['capability/process-owner.ts'],
-  'node:fs/promises': ['capability/state-directory.ts'],
+  'node:fs': ['capability/process-owner.ts', 'capability/state-log.ts', 'git/run-git.ts', 'service/version.ts'],
+  'node:fs/promises': [
+    'capability/state-directory.ts',
+    'capability/state-log.ts',
+    'authority/canonical-path.ts',
+  ],
   'node:module': ['native/load.ts'],
   'node:worker_threads': ['native/load.ts'],
   'node:http': ['http/'],
-  'node:net': [],
 };
 
 /** Builtins that compute and name things, and touch nothing outside this process. */
 export const harmlessBuiltins: ReadonlySet<string> = new Set([
   'node:buffer',
   'node:crypto',
+  'node:events',
   'node:os',
   'node:path',
   'node:stream',
   'node:url',
   'node:util',
 ]);
+
+/** Files outside `src` that come with the package, and who may import them. */
+export const outsideRules: Readonly<Record<string, readonly string[]>> = {
+  '../scripts/nodegit.mjs': ['service/nodegit-state.ts', 'cli/commands/setup.ts'],
+};
 
 /** Making capabilities is the privilege of those that prove. */
 export const mintingFile = 'capability/mint.ts';

@@ -134,7 +134,7 @@ describe('the runner', () => {
     const narrow = createGitRunner({ deathGuard, gitProgram: process.execPath, concurrency: 1 });
     const first = narrow.run(deed('stay'));
     await expect(narrow.run(deed('exit', 0, { deadlineMs: 50 }))).rejects.toMatchObject({
-      details: { reason: 'deadline' },
+      details: { reason: 'no-place' },
     });
     expect(narrow.running).toBe(1);
     const ended = expect(first).rejects.toMatchObject({ code: 'shutting_down' });

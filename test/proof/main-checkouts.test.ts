@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chown, cp, lstat, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { chown, cp, lstat, readdir, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -242,5 +242,32 @@ describe.each<ProverMode>(['nodegit', 'git', 'both'])('main checkouts, prover %s
     });
     expect(await answerOf(lab.authority, await lab.register('r'))).toBe('root');
     await expect(lstat(marker)).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+});
+
+describe('a repository with one worktree that cannot be read', () => {
+  async function makeStuck(root: string): Promise<void> {
+    await makeRepository(root);
+    await git(root, 'worktree', 'add', '-q', '--detach', `${root} tree`);
+    const [name] = await readdir(join(root, '.git/worktrees'));
+    await fifo(join(root, '.git/worktrees', name as string, 'gitdir'));
+  }
+
+  it('R04: nodegit looks at the main checkout only', async () => {
+    await using lab = await createLab({ mode: 'nodegit' });
+    await makeStuck(join(lab.place, 'stuck'));
+    expect(await answerOf(lab.authority, await lab.register('stuck'))).toBe('root');
+  });
+
+  it('R04: Git hangs on it, is killed at its deadline, and is not sent there again', async () => {
+    await using lab = await createLab({ mode: 'git' });
+    await makeStuck(join(lab.place, 'stuck'));
+    await makeRepository(join(lab.place, 'honest'));
+    const stuck = await lab.register('stuck');
+    const hanging = answerOf(lab.authority, stuck);
+    expect(await answerOf(lab.authority, await lab.register('honest'))).toBe('root');
+    expect(await hanging).toBe('prover_unavailable: deadline');
+    expect(await answerOf(lab.authority, stuck)).toBe('prover_unavailable: hung-before');
+    expect(lab.git.running).toBe(0);
   });
 });

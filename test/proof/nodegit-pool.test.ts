@@ -235,7 +235,7 @@ describe('the nodegit child', () => {
     const busy = createPool();
     await busy.ask(honest.descriptorPath(), 'honest');
     const waiting = busy.ask(stuck.descriptorPath(), 'stuck').then(() => 'answered', refusalOf);
-    await busy.close();
+    await Promise.all([busy.close(), busy.close()]);
     expect(await waiting).toMatch(/^prover_unavailable/);
     await expect(busy.ask(honest.descriptorPath(), 'honest')).rejects.toMatchObject({
       code: 'prover_unavailable',
