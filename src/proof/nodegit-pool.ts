@@ -151,7 +151,9 @@ export class NodegitPool {
 
   #send(child: Child, question: Question): void {
     const id = ++this.#lastId;
-    const timer = setTimeout(() => this.#late(child, id), this.#options.deadlineMs ?? 1000);
+    // An answer may have come while this thread was busy; it is read before the child is condemned.
+    const judge = () => setImmediate(() => this.#late(child, id));
+    const timer = setTimeout(judge, this.#options.deadlineMs ?? 1000);
     child.flights.set(id, { question, timer });
     child.process.send({ id, descriptor: question.descriptor });
   }

@@ -125,6 +125,16 @@ describe('the nodegit child', () => {
     expect(new Set(await behind)).toEqual(new Set([answer()]));
   });
 
+  it('an answer that waits because this thread was busy is not a hang', async () => {
+    expect(await askHonest()).toBe(answer());
+    const before = [...pool.processes];
+    const asking = askHonest();
+    await new Promise(setImmediate);
+    for (const until = performance.now() + 1500; performance.now() < until; );
+    expect(await asking).toBe(answer());
+    expect(pool.processes).toEqual(expect.arrayContaining(before));
+  });
+
   it('a repository that hung is not asked about again', async () => {
     expect(await askStuck('stuck')).toBe('prover_unavailable: deadline');
     const processes = [...pool.processes];
