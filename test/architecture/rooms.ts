@@ -53,7 +53,12 @@ export const packageRules: Readonly<Record<string, readonly string[]>> = {
 /** Builtins that reach outside this process, and the files that may use them; the harmless ones are listed below. */
 export const builtinRules: Readonly<Record<string, readonly string[]>> = {
   'node:child_process': ['git/run-git.ts', 'proof/nodegit-process.ts'],
-  'node:fs': ['capability/process-owner.ts', 'capability/state-log.ts', 'git/run-git.ts', 'service/version.ts'],
+  'node:fs': [
+    'capability/process-owner.ts',
+    'capability/state-log.ts',
+    'git/run-git.ts',
+    'service/version.ts',
+  ],
   'node:fs/promises': [
     'capability/state-directory.ts',
     'capability/state-log.ts',
