@@ -3,12 +3,13 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeRepository } from '../sides/repository.ts';
 import { randomText } from '../sides/scratch.ts';
-import { Connection } from './connection.ts';
+import { type Answer, Connection } from './connection.ts';
 import { queryPath, type RequestParts, requestBytes, type Target } from './request-bytes.ts';
 
 const [first, second] = [randomText(4096), randomText(4096)] as const;
 /** Larger than a socket buffers, so that a client that goes away leaves the server in the middle of it. */
 const largeBytes = 4 * 1024 * 1024;
+const mostAttempts = 20;
 
 /** A repository with a directory for each worker. */
 export async function fillForMixedRequests(root: string, workers: number): Promise<void> {
@@ -49,7 +50,7 @@ export function stepsOf(target: Target, root: string, worker: number): readonly 
     get(206, 'raw', 'large.png', { Range: 'bytes=100-4195' }),
     step([200], 'HEAD', queryPath('/api/raw', { cwd: root, path: 'large.png' })),
     get(200, 'list', `worker-${worker}`),
-    step([200], 'GET', queryPath('/api/detect', { cwd: root })),
+    step([200], 'GET', queryPath('/api/detect', { path: root })),
     save(200, second, first),
     save(409, first, first),
     save(200, first, second),
@@ -87,7 +88,7 @@ export async function sendMixedRequests(
     while (budget.left > 0) {
       for (const [index, { request, statuses }] of steps.entries()) {
         budget.left -= 1;
-        const { status, body } = await connection.exchange(request);
+        const { status, body } = await exchangePatiently(connection, request);
         if (statuses.includes(status)) continue;
         throw new Error(`step ${index} answered ${status}: ${body.toString().slice(0, 300)}`);
       }
@@ -96,6 +97,15 @@ export async function sendMixedRequests(
     }
   } finally {
     connection.close();
+  }
+}
+
+/** Sends again what the server calls retryable: a child it is just starting holds a copy of every descriptor for a moment. */
+async function exchangePatiently(connection: Connection, request: Buffer): Promise<Answer> {
+  for (let attempt = 1; ; attempt += 1) {
+    const answer = await connection.exchange(request);
+    if (answer.status !== 409 || attempt === mostAttempts) return answer;
+    if (JSON.parse(answer.body.toString()).code !== 'file_busy') return answer;
   }
 }
 
