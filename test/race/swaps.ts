@@ -65,11 +65,11 @@ export const swaps: readonly Swap[] = [
     plant: ['root/a/b/c/f'],
     attack: ['bounce', 'root/a/b', 'outside/b'],
     path: 'a/b/c/f',
-    allowed: ['inside', 'not_found', 'busy'],
+    allowed: ['inside', 'not_found', 'path_outside_workspace', 'busy'],
   },
   {
     title: 'a file and a link into Git administration',
-    plant: ['root/a/f', 'root/a/evil => ../.git/config'],
+    plant: ['root/a/f', 'root/a/evil => ../nested/.git/config'],
     attack: ['exchange', 'root/a/f', 'root/a/evil'],
     path: 'a/f',
     allowed: ['inside', 'administrative_path', 'busy'],
