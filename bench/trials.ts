@@ -214,11 +214,18 @@ export const trials: readonly Trial[] = [
     id: 'authorize-warm',
     trial: 'selector to usable capability, seen before',
     against: 'starting `git rev-parse` and `git worktree list`',
-    variants: (['plain', 'repository'] as const).map((selected) => ({
-      name: selected === 'plain' ? 'plain directory' : 'repository root',
+    variants: (
+      [
+        ['plain directory', 'plain', false],
+        ['plain directory, changed a moment ago', 'plain', true],
+        ['repository root', 'repository', false],
+      ] as const
+    ).map(([name, selected, changing]) => ({
+      name,
       must: speedAtLeast(50),
       goal: speedAtLeast(200),
-      prepare: async (cleanup) => (await import('./trials/authorize-warm.ts')).prepare(cleanup, selected),
+      prepare: async (cleanup) =>
+        (await import('./trials/authorize-warm.ts')).prepare(cleanup, selected, changing),
     })),
   },
   {

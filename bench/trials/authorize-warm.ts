@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Cleanup } from '../harness/cleanup.ts';
 import { eachTimed, oneAtATime } from '../harness/timing.ts';
 import type { Contest } from '../harness/trial.ts';
@@ -8,8 +11,14 @@ import { openWorkspace } from '../sides/workspace.ts';
 
 export type Selected = 'plain' | 'repository';
 
-/** The other side always asks about a repository: of a plain directory Git could say nothing. */
-export async function prepare(cleanup: Cleanup, selected: Selected): Promise<Contest> {
+/** A change older than this is told from a later one by its time on every file system. */
+const settleMs = 2_500;
+
+/**
+ * The other side always asks about a repository: of a plain directory Git could say nothing. `changing`: entries of the selected
+ * directory came and went a moment ago, so that an unchanged time stamp proves nothing about it.
+ */
+export async function prepare(cleanup: Cleanup, selected: Selected, changing: boolean): Promise<Contest> {
   const { service, root } = await openWorkspace(cleanup, async (directory) => {
     if (selected === 'repository') await makeRepository(directory);
   });
@@ -25,9 +34,18 @@ export async function prepare(cleanup: Cleanup, selected: Selected): Promise<Con
     const worktrees = await git(repository, 'worktree', 'list', '--porcelain', '-z');
     return top + worktrees;
   }
+  async function change(): Promise<void> {
+    await writeFile(join(root, 'passing'), '');
+    await rm(join(root, 'passing'));
+  }
+  const sample = oneAtATime(authorize);
+  if (!changing) await delay(settleMs);
   return {
     ours: {
-      sample: oneAtATime(authorize),
+      async sample(budgetMs) {
+        if (changing) await change();
+        return sample(budgetMs);
+      },
       async verify() {
         assert.equal(await authorize(), `${root} ${selected === 'repository' ? 'root' : 'none'}`);
       },
