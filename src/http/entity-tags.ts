@@ -32,9 +32,8 @@ export function rangeStillHolds(exchange: Exchange, etag: string | null): boolea
 
 /**
  * The version a change is based on, from If-Match and the older `baseSha1`; both sent: both must hold. There is no way to say
- * "any version": `*` names none.
- * @throws `precondition_required` | `precondition_failed` for a weak tag, which never matches a change (RFC 9110, 13.1.1) |
- *   `invalid_request` for a `baseSha1` or If-Match of another form
+ * "any version": `*` names none. A weak tag is passed on as it is and equals no version (RFC 9110, 13.1.1).
+ * @throws `precondition_required` | `invalid_request` for a `baseSha1` or If-Match of another form
  */
 export function baseVersion(exchange: Exchange, baseSha1: string | undefined): BaseVersion {
   const header = exchange.request.headers['if-match'];
@@ -46,7 +45,6 @@ export function baseVersion(exchange: Exchange, baseSha1: string | undefined): B
   if (tags.length > 1) throw invalidField('if-match', 'several entity tags');
   const [etag] = tags;
   if (etag === undefined && baseSha1 === undefined) throw new AuthorityError('precondition_required');
-  if (etag?.startsWith('W/') === true) throw new AuthorityError('precondition_failed');
   return {
     ...(baseSha1 === undefined ? {} : { sha1: baseSha1.toLowerCase() }),
     ...(etag === undefined ? {} : { etag }),

@@ -11,7 +11,7 @@ describe('where a request may come from', () => {
   beforeAll(async () => {
     const service = memoryService(new Map([[root, new Map([['a.txt', Buffer.from('a')]])]]));
     const options = {
-      allowedHosts: [proxied, 'named.example:8443'],
+      allowedHosts: [proxied, 'Named.Example:8443'],
       trustedProxyHosts: [proxied],
       limits: { failedAuthentications: 10_000 },
     };
@@ -32,6 +32,7 @@ describe('where a request may come from', () => {
     ['[::1]:PORT', 200],
     ['tunnel.example', 200],
     ['Named.Example:8443', 200],
+    ['named.example:8443', 200],
     ['named.example', 403],
     ['tunnel.example:PORT', 403],
     ['tunnel.example.', 403],

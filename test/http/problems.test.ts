@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
 import { AuthorityError, type ErrorCode, errorCodes } from '../../src/errors/index.ts';
 import type { AuditEvent, HttpOptions } from '../../src/http/index.ts';
@@ -128,7 +129,12 @@ describe('what a failure looks like', () => {
       },
     });
     const server = await start(memoryService(new Map([[root, new Map()]]), { open }));
-    await expect(server.send({ path: `/raw?cwd=${root}&path=a.png` })).rejects.toThrow(/aborted|hang up/);
+    // A connection that would be kept alive: only its end can tell the caller that the rest will not come.
+    const socket = await server.connect();
+    const path = `/api/raw?cwd=${root}&path=a.png`;
+    const head = `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\nAuthorization: Bearer ${testToken}\r\n\r\n`;
+    socket.resume().write(head);
+    await once(socket, 'close');
     expect(disposed).toBe(true);
   });
 });

@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RunningServer, startServer } from '../support/http-server.ts';
+import { type RunningServer, startServer, testToken } from '../support/http-server.ts';
 import { memoryService } from '../support/memory-service.ts';
 
 const root = '/memory/root';
@@ -137,6 +138,16 @@ describe('the shape of requests', () => {
     });
     expect(answer.status).toBe(status);
     if (status === 415) expect(answer.body?.['error']).toBe('application/json required');
+  });
+
+  it('R40: two content types are none', async () => {
+    const socket = await running.connect();
+    const type = 'Content-Type: application/json\r\n';
+    const head = `POST /api/mkdir HTTP/1.1\r\nHost: 127.0.0.1:${running.port}\r\nOrigin: ${running.origin}\r\n`;
+    socket.write(`${head}${type}${type}Authorization: Bearer ${testToken}\r\nContent-Length: 2\r\n\r\n{}`);
+    const [data] = (await once(socket, 'data')) as [Buffer];
+    socket.destroy();
+    expect(data.toString()).toMatch(/^HTTP\/1\.1 415 /);
   });
 
   it('R40: a coded body is not decoded', async () => {
