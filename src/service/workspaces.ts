@@ -54,6 +54,8 @@ class RegisteredWorkspaces implements Workspaces {
 
   async #survey(path: string, allowMounts: boolean): Promise<WorkspacePins> {
     if (path === '/') throw notRegistrable('root-directory');
+    // Opened, it would lead somewhere; as a row it would name nothing.
+    if (path.split('/').includes('..')) throw notRegistrable('not-canonical');
     if (isInState(path, this.#options.state)) throw notRegistrable('state-directory');
     try {
       const { identity, gitDirIdentity } = await this.#options.surveyor.survey(path, { allowMounts });
