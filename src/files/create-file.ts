@@ -1,7 +1,6 @@
 import type { BeneathPath } from '../capability/beneath-path.ts';
 import type { FileCapability } from '../capability/file-capability.ts';
 import { nameOf } from '../capability/native-path.ts';
-import { assertShapeStaysOpen } from './closed-shape.ts';
 import { versionOf } from './content-version.ts';
 import { changeNames, takenRefusal } from './name-change.ts';
 import { assertContentFits, type ChangeContext } from './operation.ts';
@@ -21,7 +20,6 @@ export async function createFile(
   assertContentFits(context, bytes);
   return changeNames(context, capability, { paths: [path], movesTrees: false }, options, async (retained) => {
     const { held } = retained;
-    await assertShapeStaysOpen(held, path);
     return context.transactions.run(nameOf(path), { base: null, next: bytes }, async (temporaryName) => {
       await retained.assertCurrent(options.signal);
       const request = { bytes, mode: newFileMode, temporaryName };

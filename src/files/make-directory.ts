@@ -1,6 +1,5 @@
 import type { BeneathPath } from '../capability/beneath-path.ts';
 import type { FileCapability } from '../capability/file-capability.ts';
-import { assertShapeStaysOpen } from './closed-shape.ts';
 import { changeNames } from './name-change.ts';
 import type { ChangeContext } from './operation.ts';
 import type { ChangeOptions } from './workspace-files.ts';
@@ -16,7 +15,6 @@ export function makeDirectory(
 ): Promise<void> {
   return changeNames(context, capability, { paths: [path], movesTrees: false }, options, async (retained) => {
     const { held } = retained;
-    await assertShapeStaysOpen(held, path);
     await retained.assertCurrent(options.signal);
     await held.directory.makeDirectory(path, newDirectoryMode, held.guard);
   });

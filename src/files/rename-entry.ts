@@ -8,7 +8,6 @@ import { displayPath, joinPath, parentOf } from '../capability/native-path.ts';
 import { codeOf } from '../capability/refusal.ts';
 import { isReservedName } from '../capability/transaction-name.ts';
 import { AuthorityError } from '../errors/index.ts';
-import { assertShapeStaysOpen } from './closed-shape.ts';
 import { entriesOf } from './directory-entries.ts';
 import { changeNames } from './name-change.ts';
 import type { ChangeContext } from './operation.ts';
@@ -37,7 +36,6 @@ export async function renameEntry(
       const { held } = retained;
       const entry = await statSource(held, from);
       if (entry.type === 'directory') await assertHoldsNothingClosed(held, from);
-      await assertShapeStaysOpen(held, to);
       await retained.assertCurrent(options.signal);
       await held.directory.renameNoReplace(from, to, held.guard);
     },

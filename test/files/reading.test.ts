@@ -7,6 +7,7 @@ import { beneath, openWorkspace, outcomeOf, refusalOf, text } from '../support/f
 /** What a path of the tree is read as: its content after `=`, or the refusal. */
 type Row = readonly [what: string, path: string, expected: string];
 
+const reserved = `.wa-${'0'.repeat(32)}.x.tmp`;
 const tree = [
   'f: plain',
   'a/b/c/t: nested',
@@ -35,6 +36,13 @@ const tree = [
   'magic -> /proc/self/cwd',
   'to-fifo -> fifo',
   'to-directory -> sub',
+  '.git/config: [core]',
+  'git-link -> .git/config',
+  'git-link-absolute -> $ROOT/.git/config',
+  'git-directory-link -> .git',
+  'a/to-git -> ../git-link',
+  `${reserved}: half`,
+  `reserved-link -> ${reserved}`,
 ];
 
 const rows: readonly Row[] = [
@@ -61,6 +69,11 @@ const rows: readonly Row[] = [
   ['a path below a loop', 'loop2/x', 'not_found'],
   ['a link through /proc', 'proc', 'path_outside_workspace'],
   ['a magic link (file-magic-link)', 'magic/f', 'path_outside_workspace'],
+  ['a link into .git', 'git-link', 'administrative_path'],
+  ['an absolute link into .git', 'git-link-absolute', 'administrative_path'],
+  ['a path through a link to .git', 'git-directory-link/config', 'administrative_path'],
+  ['a link to a link into .git', 'a/to-git', 'administrative_path'],
+  ['a link to what a running change owns', 'reserved-link', 'administrative_path'],
   ['nothing', 'nothing', 'not_found'],
   ['nothing in a missing directory', 'no/such/directory', 'not_found'],
   ['a file used as a directory', 'f/x', 'not_found'],
