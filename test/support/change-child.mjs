@@ -36,7 +36,7 @@ process.on('message', async ({ root, operation, path, content, base, fault }) =>
   try {
     answer = { code: 'ok', kept: (await run())?.kept ?? [] };
   } catch (error) {
-    answer = { code: error.code, kept: error.details?.kept ?? [], inPlace: error.details?.inPlace };
+    answer = { code: error.code, kept: error.details?.kept ?? [], details: error.details };
   }
   answer.trace = native.faultTrace();
   native.setFault(null);

@@ -20,7 +20,8 @@ export interface ChangeAnswer {
   /** `ok` or the code of the refusal. */
   readonly code: string;
   readonly kept: readonly string[];
-  readonly inPlace?: true;
+  /** Of the refusal. */
+  readonly details?: Readonly<Record<string, unknown>>;
   readonly trace: readonly string[];
 }
 
@@ -31,11 +32,14 @@ const patienceMs = 20_000;
 export class ChangeProcess {
   readonly #child: ChildProcess;
   #ended = false;
+  #answered: ((answer: ChangeAnswer | null) => void) | null = null;
 
   private constructor(child: ChildProcess) {
     this.#child = child;
+    child.on('message', (message) => this.#answered?.(message as ChangeAnswer));
     child.on('exit', () => {
       this.#ended = true;
+      this.#answered?.(null);
     });
   }
 
@@ -49,8 +53,7 @@ export class ChangeProcess {
   /** Null when the process died in it. */
   run(change: Change): Promise<ChangeAnswer | null> {
     const answer = new Promise<ChangeAnswer | null>((resolve) => {
-      this.#child.once('message', (message) => resolve(message as ChangeAnswer));
-      this.#child.once('exit', () => resolve(null));
+      this.#answered = resolve;
     });
     this.#child.send(change);
     return answer;
