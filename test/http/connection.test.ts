@@ -243,6 +243,26 @@ describe('slow, large and broken connections', () => {
     await fired;
   });
 
+  it('W27: a caller that leaves its answer unread loses its connection, and the file is closed', async () => {
+    const closed = deferred<void>();
+    const open: WorkspaceFiles['open'] = async () => ({
+      size: 1_000_000_000,
+      modifiedMs: 0,
+      etag: async () => '"sha256-x"',
+      readAt: async (_position, length) => new Uint8Array(length),
+      [Symbol.dispose]: () => closed.resolve(),
+    });
+    const server = await start({ stallTimeoutMs: 50, taggedBytes: 0 }, {}, { open });
+    const socket = await server.connect();
+    socket.pause();
+    const path = `/api/raw?cwd=${root}&path=a.png`;
+    socket.write(
+      `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\nAuthorization: Bearer ${testToken}\r\n\r\n`,
+    );
+    await closed.promise;
+    socket.destroy();
+  });
+
   it('while draining, running requests end, new ones get 503, health tells so', async () => {
     const entered = deferred<void>();
     const leave = deferred<void>();

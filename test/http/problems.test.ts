@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
 import { AuthorityError, type ErrorCode, errorCodes } from '../../src/errors/index.ts';
-import type { AuditEvent, HttpOptions } from '../../src/http/index.ts';
+import type { AuditEvent, HttpOptions, ServerLimits } from '../../src/http/index.ts';
 import type { Service } from '../../src/service.ts';
 import { type RunningServer, startServer, testToken } from '../support/http-server.ts';
 import { memoryService } from '../support/memory-service.ts';
@@ -15,8 +15,12 @@ describe('what a failure looks like', () => {
     for (const server of running.splice(0)) await server[Symbol.asyncDispose]();
   });
 
-  async function start(service: Service, options: Partial<HttpOptions> = {}): Promise<RunningServer> {
-    const server = await startServer(service, options);
+  async function start(
+    service: Service,
+    options: Partial<HttpOptions> = {},
+    limits: Partial<ServerLimits> = {},
+  ): Promise<RunningServer> {
+    const server = await startServer(service, options, limits);
     running.push(server);
     return server;
   }
@@ -128,7 +132,8 @@ describe('what a failure looks like', () => {
         disposed = true;
       },
     });
-    const server = await start(memoryService(new Map([[root, new Map()]]), { open }));
+    const service = memoryService(new Map([[root, new Map()]]), { open });
+    const server = await start(service, {}, { keepAliveMs: 600_000 });
     // A connection that would be kept alive: only its end can tell the caller that the rest will not come.
     const socket = await server.connect();
     const path = `/api/raw?cwd=${root}&path=a.png`;
@@ -136,6 +141,39 @@ describe('what a failure looks like', () => {
     socket.resume().write(head);
     await once(socket, 'close');
     expect(disposed).toBe(true);
+  });
+});
+
+describe('a capability', () => {
+  const read = (path: string) => ({ path: `/file?cwd=${root}&path=${path}` });
+  const save = { cwd: root, path: 'a.txt', content: 'x', baseSha1: '0'.repeat(40) };
+  it.each([
+    ['a read', read('a.txt')],
+    ['a missing file', read('none')],
+    ['a path that is refused', read('../x')],
+    ['a conflict', { method: 'POST', path: '/file', json: save }],
+    [
+      'a version that is not named',
+      { method: 'POST', path: '/file', json: { ...save, baseSha1: undefined } },
+    ],
+    ['a download', { path: `/raw?cwd=${root}&path=a.txt&download=1` }],
+    ['a cursor that is refused', { path: `/list?cwd=${root}&limit=99999` }],
+  ])('R06: is let go after %s', async (_title, request) => {
+    const service = memoryService(new Map([[root, new Map([['a.txt', Buffer.from('a')]])]]));
+    let held = 0;
+    const authorize: typeof service.authority.authorize = async (selector) => {
+      const capability = await service.authority.authorize(selector);
+      held += 1;
+      return Object.assign(capability, {
+        [Symbol.asyncDispose]: async () => {
+          held -= 1;
+        },
+      });
+    };
+    await using server = await startServer({ ...service, authority: { ...service.authority, authorize } });
+    await server.send(request);
+    await server.app.drain();
+    expect(held).toBe(0);
   });
 });
 
