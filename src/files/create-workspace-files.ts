@@ -2,6 +2,7 @@ import { Transactions } from '../capability/transaction-name.ts';
 import type { MutationGate } from '../mutation/mutation-gate.ts';
 import { createFile } from './create-file.ts';
 import { EtagCache } from './etag-cache.ts';
+import { HashCache } from './hash-cache.ts';
 import { listDirectory } from './list-directory.ts';
 import { makeDirectory } from './make-directory.ts';
 import { openFile } from './open-file.ts';
@@ -33,8 +34,9 @@ export function createWorkspaceFiles(options: WorkspaceFilesOptions): WorkspaceF
   const sweeper = new Sweeper(recovery);
   const context: ChangeContext = { gate, transactions, sweeper, contentLimit };
   const etags = new EtagCache(now);
+  const hashes = new HashCache();
   return {
-    read: (capability, path, { limit = contentLimit } = {}) => readFile(capability, path, limit),
+    read: (capability, path, { limit = contentLimit } = {}) => readFile(capability, path, limit, hashes),
     open: (capability, path) => openFile(capability, path, etags),
     list: (capability, path, request = {}) => listDirectory(capability, path, request, sweeper),
     replace: (capability, path, bytes, base, change = {}) =>

@@ -6,7 +6,8 @@ import { followLinksToFile } from '../capability/follow-links.ts';
 import { assertMinted } from '../capability/minted-capability.ts';
 import { codeOf, refusalOf } from '../capability/refusal.ts';
 import { AuthorityError } from '../errors/index.ts';
-import { ContentReading } from './content-version.ts';
+import { ContentReading, type HashSource } from './content-version.ts';
+import type { HashCache } from './hash-cache.ts';
 import { assertInPlace, underCapability } from './operation.ts';
 import type { FileReading } from './workspace-files.ts';
 
@@ -21,20 +22,27 @@ export async function readFile(
   capability: FileCapability,
   path: BeneathPath,
   limit: number,
+  hashes: HashCache,
 ): Promise<FileReading> {
   assertMinted(capability);
   const { directory, guard, confinement } = capability.held;
   assertOpenNames(path, confinement);
+  const source = (bytes: Uint8Array) => hashes.hashesOf(path, bytes);
   try {
     const bytes = directory.readCached(path, limit, warmFacts, guard);
-    if (bytes !== undefined) return new ContentReading(bytes, warmFacts);
+    if (bytes !== undefined) return new ContentReading(bytes, warmFacts, source);
   } catch (error) {
     if (codeOf(error) !== 'ELOOP') throw readRefusal(error, warmFacts, limit);
   }
-  return readWaiting(capability, path, limit);
+  return readWaiting(capability, path, limit, source);
 }
 
-function readWaiting(capability: FileCapability, path: BeneathPath, limit: number): Promise<FileReading> {
+function readWaiting(
+  capability: FileCapability,
+  path: BeneathPath,
+  limit: number,
+  source: HashSource,
+): Promise<FileReading> {
   return underCapability(capability, async ({ held }) => {
     const facts = emptyFacts();
     try {
@@ -42,7 +50,7 @@ function readWaiting(capability: FileCapability, path: BeneathPath, limit: numbe
         held.directory.read(canonical, limit, facts, held.guard),
       );
       await assertInPlace(held);
-      return new ContentReading(bytes, facts);
+      return new ContentReading(bytes, facts, source);
     } catch (error) {
       throw readRefusal(error, facts, limit);
     }
