@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { WorkspaceFiles } from '../../src/files/workspace-files.ts';
 import { drainServer, type HttpLimits, type ServerLimits } from '../../src/http/index.ts';
-import { deferred } from '../support/deferred.ts';
+import { type Deferred, deferred } from '../support/deferred.ts';
 import { type RunningServer, startServer, testToken } from '../support/http-server.ts';
 import { memoryService } from '../support/memory-service.ts';
 
@@ -196,13 +196,7 @@ describe('slow, large and broken connections', () => {
   );
 
   it('a caller over its share of parallel requests gets 429, another caller does not', async () => {
-    const entered = deferred<void>();
-    const leave = deferred<void>();
-    const list: WorkspaceFiles['list'] = async () => {
-      entered.resolve();
-      await leave.promise;
-      return { entries: [], cursor: null };
-    };
+    const { entered, leave, list } = heldList();
     const server = await start({ requestsPerCaller: 1 }, {}, { list });
     const first = server.send({ path: `/list?cwd=${root}` });
     await entered.promise;
@@ -264,13 +258,7 @@ describe('slow, large and broken connections', () => {
   });
 
   it('while draining, running requests end, new ones get 503, health tells so', async () => {
-    const entered = deferred<void>();
-    const leave = deferred<void>();
-    const list: WorkspaceFiles['list'] = async () => {
-      entered.resolve();
-      await leave.promise;
-      return { entries: [], cursor: null };
-    };
+    const { entered, leave, list } = heldList();
     const server = await start({}, {}, { list });
     const first = server.send({ path: `/list?cwd=${root}` });
     await entered.promise;
@@ -309,6 +297,17 @@ describe('slow, large and broken connections', () => {
     running.length = 0;
   });
 });
+
+/** A `list` that tells when it was entered and waits to be let go. */
+function heldList(): { entered: Deferred<void>; leave: Deferred<void>; list: WorkspaceFiles['list'] } {
+  const [entered, leave] = [deferred<void>(), deferred<void>()];
+  const list: WorkspaceFiles['list'] = async () => {
+    entered.resolve();
+    await leave.promise;
+    return { entries: [], cursor: null };
+  };
+  return { entered, leave, list };
+}
 
 /** Resolves when the server has the head of a request and the first bytes of its body. */
 async function bodyArrives(server: RunningServer): Promise<void> {
