@@ -1,14 +1,13 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parseBeneathPath } from '../../src/capability/beneath-path.ts';
 import { isAuthorityError } from '../../src/errors/index.ts';
-import { createService, type Service } from '../../src/service.ts';
-import { Attacker, buildAttacker } from './attacker.ts';
+import type { Service } from '../../src/service.ts';
+import { attackers, long, serve } from './contest.ts';
 import { swaps } from './swaps.ts';
 import { insideText, makeSandbox, outsideText, plant, type Sandbox } from './tree.ts';
 
-const long = process.env['WORKSPACE_AUTHORITY_LONG'] === '1';
 /** Over all rows and the two tests below, more than 20,000 in the long mode. */
 const writesPerRow = long ? 2_000 : 60;
 
@@ -25,14 +24,7 @@ const allowedRefusals = new Set([
   'busy',
 ]);
 
-let programs: Sandbox;
-let attackerProgram: string;
-
-beforeAll(() => {
-  programs = makeSandbox();
-  attackerProgram = buildAttacker(programs.base);
-});
-afterAll(() => programs[Symbol.dispose]());
+const attack = attackers();
 
 describe('R10, R11: no write under a capability lands outside the root while names are swapped', () => {
   test.each(swaps)('swapping $title', async (swap) => {
@@ -40,7 +32,7 @@ describe('R10, R11: no write under a capability lands outside the root while nam
     plant(sandbox, swap.plant);
     plant(sandbox, ['outside/witness']);
     await using service = await serve(sandbox);
-    const attacker = await Attacker.start(attackerProgram, sandbox.base, swap.attack);
+    const attacker = await attack(sandbox.base, swap.attack);
     const outcomes = new Map<string, number>();
     for (let count = 0; count < writesPerRow; count++) {
       const { outcome } = await writeOnce(service, sandbox.root, swap.path, `${insideText}${count}\n`);
@@ -59,7 +51,7 @@ test('R14: every version that another process renames over the file survives or 
   using sandbox = makeSandbox();
   plant(sandbox, ['root/f']);
   await using service = await serve(sandbox);
-  const attacker = await Attacker.start(attackerProgram, sandbox.root, ['flood', 'f', 'foreign']);
+  const attacker = await attack(sandbox.root, ['flood', 'f', 'foreign']);
   const rounds = long ? 20_000 : 300;
   /** What each of our committed versions was based on. */
   const bases = new Map<string, string>();
@@ -82,12 +74,6 @@ test('R14: every version that another process renames over the file survives or 
   ).toContain(`foreign ${foreignVersions}\n`);
   expect(files.filter((name) => name.endsWith('.tmp'))).toEqual([]);
 });
-
-async function serve(sandbox: Sandbox): Promise<Service> {
-  const service = await createService({ stateDirectory: sandbox.state, prover: 'git' });
-  await service.workspaces?.add(sandbox.root);
-  return service;
-}
 
 async function writeOnce(
   service: Service,
