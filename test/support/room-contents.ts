@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -9,7 +9,7 @@ export function temporaryDirectory(): { readonly path: string } & Disposable {
 }
 
 export interface RoomContents {
-  /** Path to text, or '/' for a directory; without the names of transactions. */
+  /** Path to text, '/' for a directory, '-> target' for a link; without the names of transactions. */
   readonly entries: Readonly<Record<string, string>>;
   /** Names of transactions (their paths) to text. */
   readonly leftovers: Readonly<Record<string, string>>;
@@ -20,9 +20,13 @@ export function contentsOf(root: string): RoomContents {
   const leftovers: Record<string, string> = {};
   for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
-    const text = entry.isDirectory() ? '/' : readFileSync(path, 'utf8');
+    const text = entry.isDirectory() ? '/' : textOf(path, entry.isSymbolicLink());
     const into = entry.name.startsWith('.wa-') ? leftovers : entries;
     into[path.slice(root.length + 1)] = text;
   }
   return { entries, leftovers };
+}
+
+function textOf(path: string, isLink: boolean): string {
+  return isLink ? `-> ${readlinkSync(path)}` : readFileSync(path, 'utf8');
 }

@@ -30,12 +30,15 @@ export interface TransactionAnswer {
   readonly descriptors: number;
 }
 
-/** A process that runs write transactions and may be killed or stopped in the middle of one. */
+/** A process that runs write transactions, one at a time, and may be killed or stopped in the middle of one. */
 export class TransactionProcess {
   readonly #child: ChildProcess;
+  #answered: ((answer: TransactionAnswer | null) => void) | undefined;
 
   private constructor(child: ChildProcess) {
     this.#child = child;
+    child.on('message', (answer: TransactionAnswer) => this.#settle(answer));
+    child.on('exit', () => this.#settle(null));
   }
 
   static async start(): Promise<TransactionProcess> {
@@ -46,24 +49,32 @@ export class TransactionProcess {
   }
 
   /** Runs one transaction; null when the process died in it. */
-  async run(call: TransactionCall): Promise<TransactionAnswer | null> {
+  run(call: TransactionCall): Promise<TransactionAnswer | null> {
+    const answer = new Promise<TransactionAnswer | null>((resolve) => {
+      this.#answered = resolve;
+    });
     this.#child.send(call);
-    const died = once(this.#child, 'exit').then(() => null);
-    const answered = once(this.#child, 'message').then(([answer]) => answer as TransactionAnswer);
-    return await Promise.race([answered, died]);
+    return answer;
   }
 
-  /** Resolves when the process stands still at its fault. */
-  async stopped(): Promise<void> {
+  /** Resolves when the process stands still at its fault; false when the transaction has ended without reaching it. */
+  async stopped(): Promise<boolean> {
     const deadline = Date.now() + 10_000;
     while (stateOf(this.#child.pid) !== 'T') {
-      if (Date.now() > deadline) throw new Error('the transaction never reached its fault');
+      if (this.#answered === undefined) return false;
+      if (Date.now() > deadline) throw new Error('the transaction neither ended nor reached its fault');
       await setTimeout(1);
     }
+    return true;
   }
 
   resume(): void {
     this.#child.kill('SIGCONT');
+  }
+
+  #settle(answer: TransactionAnswer | null): void {
+    this.#answered?.(answer);
+    this.#answered = undefined;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
