@@ -47,6 +47,8 @@ describe('the choice of the prover', () => {
         return [await answerOf(lab.authority, repository), (await lab.provers.report()).active];
       }, soon)
       .toEqual(['root', 'git+nodegit']);
+    forget();
+    expect(await answerOf(lab.authority, repository)).toBe('root');
     expect(descendants().length).toBeGreaterThan(before);
   });
 
