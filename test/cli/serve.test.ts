@@ -123,10 +123,10 @@ describe('serve', () => {
         `/raw?cwd=${encodeURIComponent(where.app)}&path=large.bin&download=1`,
       );
       expect(response.status).toBe(200);
+      const exit = once(server.child, 'exit');
       server.child.kill(signal);
       expect((await response.arrayBuffer()).byteLength).toBe(large);
-      const [code] = await once(server.child, 'exit');
-      expect(code).toBe(0);
+      expect(await exit).toEqual([0, null]);
       await expect(readNotes(server, where)).rejects.toThrow();
     },
   );
