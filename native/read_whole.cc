@@ -1,6 +1,7 @@
 #include "read_whole.h"
 
 #include <cerrno>
+#include <ctime>
 #include <utility>
 
 #include "resolve.h"
@@ -11,6 +12,22 @@ namespace {
 
 // Each round means that the file is not as it was last time, or is being written to.
 constexpr int cached_attempts = 3;
+
+/**
+ * A write(2) sets the times when it begins, so one that goes on while the file is read leaves them as they were found.
+ * One of a small file takes longer than this only where its process gets no time at all (108 ms were seen with three
+ * busy processes for every processor; the kernel's own brake on writers pauses for up to 200 ms). A file that changed
+ * so lately is read on the pool, which waits for writers.
+ */
+constexpr std::int64_t write_may_run_ns = 500'000'000;
+
+bool changed_just_now(const FileFacts& facts) {
+  struct timespec now = {};
+  ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
+  const std::int64_t age = now.tv_sec * 1'000'000'000LL + now.tv_nsec - facts.changed_ns;
+  // The coarse clock lags by a tick; a time far in the future is the work of a clock that was set back.
+  return age > -write_may_run_ns && age < write_may_run_ns;
+}
 
 /**
  * Reads what memory holds. Where a file system knows no RWF_NOWAIT (tmpfs, overlayfs), the pages are memory, or nobody
@@ -50,7 +67,7 @@ bool read_kept(const Passage& passage, std::uint64_t limit, const ReadBuffers& b
   const auto count = read_cached(fd, size <= buffers.least_size ? buffers.least : buffers.scratch, size + 1);
   if (!count || count.value() != size) return false;
   const auto after = regular_facts(fd);
-  return after && after->same_version(passage.facts);
+  return after && after->same_version(passage.facts) && !changed_just_now(passage.facts);
 }
 
 /** Reads until two looks at the file before and after are equal. */
@@ -75,7 +92,7 @@ CachedAnswer read_opened(int fd, const FileFacts& before, std::uint64_t limit, c
     const bool same = after->same_version(facts);
     facts = after.value();
     if (!same || count != size) continue;
-    if (readable) return CachedAnswer::content;
+    if (readable) return changed_just_now(facts) ? CachedAnswer::unknown : CachedAnswer::content;
     if (size <= limit) return CachedAnswer::unknown;
     failure = Failure{EFBIG, "statx", Refusal::none};
     return CachedAnswer::failed;
@@ -165,6 +182,7 @@ Result<GuardedFile> open_guarded(const HeldDirectory& root, const std::string& p
 Result<Fill> fill(const GuardedFile& file, PathGuard* guard, char* buffer) {
   const int fd = file.file.fd.get();
   const auto size = static_cast<std::size_t>(file.file.facts.size);
+  syscalls::wait_for_writers(fd);
   for (std::size_t done = 0; done < size;) {
     const auto count = syscalls::pread(fd, buffer + done, size - done, done);
     if (!count) return count.failure();

@@ -140,6 +140,10 @@ Result<std::size_t> read(int fd, void* buffer, std::size_t length) {
   return count_of("read", [&] { return ::read(fd, buffer, length); });
 }
 
+void wait_for_writers(int fd) {
+  static_cast<void>(invoke("lseek", [&] { return ::lseek(fd, 0, SEEK_HOLE); }));
+}
+
 Result<std::size_t> getdents64(int fd, void* buffer, std::size_t length) {
   return count_of("getdents64", [&] { return ::syscall(SYS_getdents64, fd, buffer, length); });
 }

@@ -42,6 +42,12 @@ Result<std::size_t> pread(int fd, void* buffer, std::size_t length, std::uint64_
 /** preadv2(2) with RWF_NOWAIT: EAGAIN instead of waiting for the disk. */
 Result<std::size_t> pread_nowait(int fd, void* buffer, std::size_t length, std::uint64_t position);
 Result<std::size_t> read(int fd, void* buffer, std::size_t length);
+/**
+ * lseek(2) with SEEK_HOLE, for the sake of its lock: local file systems hold a file's inode lock while they write to it
+ * and take it to look for holes, so this returns after every write(2) that had begun before. The offset it moves is not
+ * used.
+ */
+void wait_for_writers(int fd);
 Result<std::size_t> getdents64(int fd, void* buffer, std::size_t length);
 /** Whole target of the link. An empty `name` reads the link that `directory` (O_PATH | O_NOFOLLOW) is. */
 Result<std::string> readlinkat(int directory, const char* name);
@@ -78,8 +84,8 @@ Status lock_byte(int fd, int type, std::uint64_t position);
 Status getrandom(void* buffer, std::size_t length);
 
 /**
- * madvise(2) with MADV_POPULATE_WRITE for the pages that lie wholly within: one call instead of a fault for each page. A hint:
- * where the kernel does not know it, the pages fault as ever.
+ * madvise(2) with MADV_POPULATE_WRITE for the pages that lie wholly within: one call instead of a fault for each page.
+ * A hint: where the kernel does not know it, the pages fault as ever.
  */
 void populate(void* memory, std::size_t length);
 

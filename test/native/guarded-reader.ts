@@ -25,14 +25,29 @@ export class GuardedReader {
     this.#lines = lines[Symbol.asyncIterator]();
   }
 
-  /** @param prefix the program that starts the reader, with its arguments: `setpriv`, `unshare`, ... */
-  static start(root: string, path: string, prefix: readonly string[] = []): GuardedReader {
+  /**
+   * @param warmable whether the read can be made without the pool; then it is repeated until it is
+   * @param prefix the program that starts the reader, with its arguments: `setpriv`, `unshare`, ...
+   */
+  static start(
+    root: string,
+    path: string,
+    warmable: 'warm' | 'cold',
+    prefix: readonly string[] = [],
+  ): GuardedReader {
     // Copied to where any user may read them.
     const place = temporaryDirectory();
     chmodSync(place, 0o755);
     copyFileSync(testAddonPath, join(place, 'addon.node'));
     copyFileSync(join(import.meta.dirname, 'guarded-reads.mjs'), join(place, 'guarded-reads.mjs'));
-    const call = [process.execPath, join(place, 'guarded-reads.mjs'), join(place, 'addon.node'), root, path];
+    const call = [
+      process.execPath,
+      join(place, 'guarded-reads.mjs'),
+      join(place, 'addon.node'),
+      root,
+      path,
+      warmable,
+    ];
     const [program, ...args] = [...prefix, ...call] as [string, ...string[]];
     const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] });
     onTestFinished(() => void child.kill('SIGKILL'));

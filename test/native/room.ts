@@ -79,6 +79,23 @@ export class Room {
     return bytes === undefined ? undefined : Buffer.from(bytes).toString();
   }
 
+  /**
+   * Reads until the answer comes without the pool, again and again: a file that changed a moment ago is left to the pool, and what
+   * is read again unchanged is kept open.
+   */
+  async warm(path: NativePath): Promise<string> {
+    await expect
+      .poll(async () => this.readWarm(path) ?? void (await this.read(path)), { interval: 5, timeout: 10_000 })
+      .not.toBeUndefined();
+    let content = '';
+    for (let time = 0; time < 3; time += 1) {
+      const read = this.readWarm(path);
+      expect(read, 'not warm').not.toBeUndefined();
+      content = read as string;
+    }
+    return content;
+  }
+
   /** As callers read: here when possible, else on the pool. The code of a refusal instead of an exception. */
   async readOrCode(path: NativePath): Promise<string> {
     try {
