@@ -1,6 +1,7 @@
-import { execFile } from 'node:child_process';
-import { rm } from 'node:fs/promises';
+import { execFile, spawn } from 'node:child_process';
+import { mkdir, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { nodegitState } from '../../scripts/nodegit.mjs';
@@ -11,8 +12,9 @@ import { startNodegitProcess } from '../../src/proof/nodegit-process.ts';
 import { deathGuard, native } from '../support/addon.ts';
 import { refusalOf } from '../support/answers.ts';
 import { makePlace } from '../support/authority-lab.ts';
+import { bundleProgram } from '../support/bundle.ts';
 import { makeRepository } from '../support/git.ts';
-import { descendants, isRunning, openDescriptors } from '../support/processes.ts';
+import { descendants, isRunning, openDescriptors, reportedProcesses } from '../support/processes.ts';
 
 const soon = { timeout: 10_000, interval: 10 };
 const run = promisify(execFile);
@@ -238,6 +240,22 @@ describe('the nodegit child', () => {
       code: 'aborted',
     });
     expect(await askHonest()).toBe(answer());
+  });
+
+  it('R06: kill -9 of the host ends its children', async () => {
+    const state = nodegitState();
+    if (state.state !== 'ready') throw new Error(`nodegit is ${state.state}`);
+    // The program finds the child's file where a compiled room would: two folders up.
+    await mkdir(join(place, 'src'));
+    await symlink(fileURLToPath(new URL('../../src/proof', import.meta.url)), join(place, 'src/proof'));
+    const program = await bundleProgram('nodegit-host.ts', join(place, 'dist/proof'));
+    const report = join(place, 'report');
+    const host = spawn(process.execPath, [program, deathGuard, state.path, report], { stdio: 'ignore' });
+    const [guard] = (await reportedProcesses(report)) as [number];
+    const processes = [guard, ...descendants(guard)];
+    expect(processes.filter(isRunning)).toHaveLength(2);
+    host.kill('SIGKILL');
+    await expect.poll(() => processes.filter(isRunning), { ...soon, timeout: 2000 }).toEqual([]);
   });
 
   it('closing ends what waits, and leaves no process and no descriptor', async () => {

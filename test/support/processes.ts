@@ -37,8 +37,7 @@ export function openDescriptors(): number {
 
 /** The process ids that a program wrote to a file, once it has. */
 export async function reportedProcesses(file: string): Promise<number[]> {
-  return expect
-    .poll(async () => JSON.parse(await readFile(file, 'utf8')) as number[], { timeout: 10_000 })
-    .toBeTruthy()
-    .then(async () => JSON.parse(await readFile(file, 'utf8')) as number[]);
+  const read = async (): Promise<number[]> => JSON.parse(await readFile(file, 'utf8'));
+  await expect.poll(read, { timeout: 10_000 }).not.toHaveLength(0);
+  return read();
 }
