@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { chmod, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -114,5 +115,20 @@ describe('failures', () => {
     const doctor = await run('doctor', '--state', state);
     expect(doctor.code).toBe(1);
     expect(doctor.out).toMatch(/failure state directory: .*can be written by its group/);
+  });
+});
+
+describe('docs/command-line.md', () => {
+  const text = readFileSync(new URL('../../docs/command-line.md', import.meta.url), 'utf8');
+
+  it.each(commands)('tells of $name and each of its options', ({ name, options }) => {
+    expect(text).toMatch(new RegExp(`\\| \`${name}[\` ]`));
+    for (const option of Object.keys(options ?? {})) expect(text).toContain(`--${option}`);
+  });
+
+  it('tells of no command that there is not', () => {
+    const table = text.slice(0, text.indexOf('## serve'));
+    const told = [...table.matchAll(/^\| `([a-z ]+?)(?: PATH)?` \|/gm)].map((match) => match[1]);
+    expect(told).toEqual(commands.map(({ name }) => name));
   });
 });
