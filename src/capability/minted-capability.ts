@@ -4,7 +4,7 @@ import type { HeldRoot } from './held-root.ts';
 import type { HeldRepository, RepositoryCapability } from './repository-capability.ts';
 
 /** What was proven; shared by all references to one capability. */
-export interface SharedProof {
+interface SharedProof {
   readonly kind: CapabilityKind;
   readonly gitBoundary: GitBoundary;
   readonly held: HeldRoot;
@@ -89,12 +89,5 @@ export class MintedRepositoryCapability extends MintedFileCapability implements 
 export function assertMinted(capability: FileCapability): void {
   if (!MintedFileCapability.isMinted(capability)) {
     throw new AuthorityError('internal_error', { details: { reason: 'not a minted capability' } });
-  }
-}
-
-/** Refuses an object that only looks like a repository capability, or is a weaker one (R03). @throws `internal_error` */
-export function assertMintedRepository(capability: RepositoryCapability): void {
-  if (!(capability instanceof MintedRepositoryCapability) || !MintedFileCapability.isMinted(capability)) {
-    throw new AuthorityError('internal_error', { details: { reason: 'not a minted repository capability' } });
   }
 }

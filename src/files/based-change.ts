@@ -24,7 +24,7 @@ export interface BasedChange<Result> {
   ) => Promise<CommitOutcome<Result>>;
 }
 
-export type CommitOutcome<Result> =
+type CommitOutcome<Result> =
   | { readonly committed: true; readonly result: Result }
   | { readonly committed: false; readonly kept: readonly string[] };
 

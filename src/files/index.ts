@@ -1,2 +1,2 @@
-export { createWorkspaceFiles, type WorkspaceFilesOptions } from './create-workspace-files.ts';
+export { createWorkspaceFiles } from './create-workspace-files.ts';
 export type * from './workspace-files.ts';

@@ -9,7 +9,7 @@ export interface Standing {
   readonly mode: number;
 }
 
-export type LeftoverAction = 'removed' | 'restored' | 'kept';
+type LeftoverAction = 'removed' | 'restored' | 'kept';
 
 export interface LeftoverDecision {
   readonly action: LeftoverAction;

@@ -11,6 +11,7 @@ export interface FileVersion {
   readonly size: number;
 }
 
+/** The hashes are made when they are first asked for and are not own properties: read them by name, a spread leaves them out. */
 export interface FileReading extends FileVersion {
   readonly bytes: Uint8Array;
   readonly modifiedMs: number;
@@ -61,7 +62,14 @@ export interface OpenFile extends Disposable {
 /**
  * File operations under a capability (R10-R16). All throw `identity_changed`, `path_outside_workspace`, `administrative_path`,
  * `permission_denied`, `busy`, `too_many_open_files`, `storage_failed`, `kernel_capability_missing` and, where they wait, `aborted`,
- * `deadline_exceeded`, `queue_full`.
+ * `deadline_exceeded`, `queue_full`. A failed change whose `details.inPlace` is true stands all the same: it could not be made
+ * durable, or not be taken back. All changes throw `atomic_exchange_unavailable` where the file system cannot exchange names (R16).
+ *
+ * The names of temporary files are nobody's: they are not listed, and every operation refuses them as `administrative_path`. Recovery
+ * files (`.wa-*.kept`) are ordinary files to all operations.
+ *
+ * Not promised: that a reading is one version when another program writes the file in place at that moment; that a warm `read` notices
+ * a root that was rebound after the capability was given out (operations that wait do, and changes always do).
  */
 export interface WorkspaceFiles {
   /** Symbolic links that stay inside are followed. @throws `not_found` | `not_regular_file` | `file_too_large` (details.size) */
@@ -79,8 +87,9 @@ export interface WorkspaceFiles {
     options?: { readonly cursor?: string; readonly limit?: number },
   ): Promise<Listing>;
   /**
-   * Replaces an existing regular file by atomic exchange. @throws `conflict` (details.sha1, details.etag, details.kept) when `base.sha1` is stale |
-   * `precondition_failed` when only `base.etag` is | `precondition_required` | `symlink_not_writable` | `file_busy` | `metadata_not_preservable` |
+   * Replaces an existing regular file by atomic exchange. @throws `conflict` when `base.sha1` is stale | `precondition_failed` when
+   * only `base.etag` is, both with `details` {sha1, etag, size, kept} of what stands there now (null where nothing readable does)
+   * | `precondition_required` | `invalid_request` (base.sha1 is no hash) | `symlink_not_writable` | `file_busy` | `metadata_not_preservable` |
    * `atomic_exchange_unavailable` | `no_space` | `file_system_read_only` | `not_found` | `not_regular_file` | `file_too_large`
    */
   replace(
@@ -97,13 +106,17 @@ export interface WorkspaceFiles {
     bytes: Uint8Array,
     options?: ChangeOptions,
   ): Promise<FileVersion>;
+  /** Removes exactly that version of a regular file, of at most 256 MiB. @throws as `replace` */
   remove(
     capability: FileCapability,
     path: BeneathPath,
     base: BaseVersion,
     options?: ChangeOptions,
   ): Promise<void>;
-  /** Never overwrites; moves files, directories and links themselves. @throws `already_exists` | `not_found` */
+  /**
+   * Never overwrites; moves files, directories and links themselves. A directory that is or contains anything administrative stays.
+   * @throws `already_exists` | `not_found` | `invalid_path` (into itself) | `not_offered` (across file systems)
+   */
   rename(
     capability: FileCapability,
     from: BeneathPath,

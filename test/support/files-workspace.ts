@@ -72,7 +72,7 @@ export async function openWorkspace(settings: WorkspaceSettings = {}): Promise<W
 }
 
 /** Proves the root by its name, as the authority does besides looking at the registry. */
-export function capabilityFor(held: HeldRoot): FileCapability {
+function capabilityFor(held: HeldRoot): FileCapability {
   return mintFileCapability({
     kind: 'workspace',
     gitBoundary: 'none',
