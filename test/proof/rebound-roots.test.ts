@@ -153,7 +153,7 @@ describe('a registered mount point', () => {
       expect(await answerOf(lab.authority, root)).toBe('workspace_not_authorized');
       await expect(held.assertCurrent()).rejects.toMatchObject({ code: 'identity_changed' });
     } finally {
-      execFileSync('umount', [path]);
+      execFileSync('umount', ['--lazy', path]);
     }
     expect(await answerOf(lab.authority, root)).toBe('none');
   });

@@ -61,7 +61,7 @@ describe('a directory in a repository', () => {
       expect(await answerAt('outer/disk/below')).toBe('nested');
     } finally {
       await lab.authority.close();
-      execFileSync('umount', [disk]);
+      execFileSync('umount', ['--lazy', disk]);
     }
   });
 });
