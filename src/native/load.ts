@@ -84,8 +84,8 @@ function loadAddon(path: string): NativeBinding {
 }
 
 /**
- * Many results lie in one block, so none of them may take it to another thread: posting one copies it, and naming its memory in
- * a transfer list fails.
+ * Many results lie in one block, so none of them may take it to another thread: a transfer list that names its memory copies it or
+ * fails, as the version of Node has it.
  */
 function createBlock(): Uint8Array {
   const block = Buffer.allocUnsafeSlow(blockSize);
