@@ -8,3 +8,9 @@ export const testAddonPath: string =
   join(import.meta.dirname, '../../build-test/Release/workspace_authority.node');
 
 export const testBinding: TestBinding = createRequire(import.meta.url)(testAddonPath);
+
+/** For a process that was bundled and no longer lies where the default is looked for. */
+export const addonEnvironment: NodeJS.ProcessEnv = {
+  ...process.env,
+  WORKSPACE_AUTHORITY_ADDON: testAddonPath,
+};

@@ -7,6 +7,7 @@ import type { GateKey } from '../../src/mutation/mutation-gate.ts';
 import { bundleProgram } from '../support/bundle.ts';
 import type { GateEvent, GateOrder } from '../support/gate-program.ts';
 import { keptDirectory, openState, temporaryDirectory } from '../support/state.ts';
+import { addonEnvironment } from '../support/test-binding.ts';
 
 let program: string;
 beforeAll(async () => {
@@ -25,7 +26,7 @@ class GateProcess {
   }
 
   static async start(state: string): Promise<GateProcess> {
-    const started = new GateProcess(fork(program, [state], { execArgv: [] }));
+    const started = new GateProcess(fork(program, [state], { execArgv: [], env: addonEnvironment }));
     onTestFinished(() => void started.child.kill('SIGKILL'));
     await started.seen(0, 'ready');
     return started;

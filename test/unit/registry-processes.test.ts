@@ -7,6 +7,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { openFileRegistry } from '../../src/registry/file-registry.ts';
 import { bundleProgram } from '../support/bundle.ts';
 import { keptDirectory, openState, refusalOf, temporaryDirectory } from '../support/state.ts';
+import { addonEnvironment } from '../support/test-binding.ts';
 
 const run = promisify(execFile);
 const nobody = 65534;
@@ -22,7 +23,7 @@ describe('the registry among processes', () => {
   it('R04: adds from 8 processes at once lose nothing', async () => {
     const path = join(await temporaryDirectory(), 'state');
     const adding = Array.from({ length: 8 }, (_, index) =>
-      run(process.execPath, [program, path, 'add', `/srv/${index}`, '16']),
+      run(process.execPath, [program, path, 'add', `/srv/${index}`, '16'], { env: addonEnvironment }),
     );
     for (const { stdout } of await Promise.all(adding)) expect(JSON.parse(stdout)).toBe(16);
     const { state, gate } = await openState(path);
@@ -37,7 +38,11 @@ describe('the registry among processes', () => {
     const { state, gate } = await openState(path);
     const registry = await openFileRegistry(state, gate);
     for (let round = 0; round < 5; round += 1) {
-      const writer = fork(program, [path, 'add', `/srv/${round}`, '1000'], { execArgv: [], silent: true });
+      const writer = fork(program, [path, 'add', `/srv/${round}`, '1000'], {
+        execArgv: [],
+        silent: true,
+        env: addonEnvironment,
+      });
       const reported: string[] = [];
       writer.on('message', (row: string) => reported.push(row));
       while (reported.length < 3 + round) await once(writer, 'message');
@@ -54,7 +59,9 @@ describe('the registry among processes', () => {
     const path = join(directory, 'state');
     const asNobody = async (...words: string[]) => {
       const setpriv = ['--reuid', String(nobody), '--regid', String(nobody), '--clear-groups'];
-      const { stdout } = await run('setpriv', [...setpriv, process.execPath, program, path, ...words]);
+      const { stdout } = await run('setpriv', [...setpriv, process.execPath, program, path, ...words], {
+        env: addonEnvironment,
+      });
       return JSON.parse(stdout);
     };
     expect(await asNobody('add', '/srv', '1')).toBe(1);
