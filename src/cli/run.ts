@@ -14,6 +14,7 @@ import {
 import { commands } from './commands/index.ts';
 import { describeFailure, printFailure } from './failure.ts';
 import { commandHelp, generalHelp } from './help.ts';
+import { printable } from './printable.ts';
 
 const commonOptions: OptionTable = {
   state: { type: 'string' },
@@ -22,7 +23,11 @@ const commonOptions: OptionTable = {
 };
 
 /** Runs one command line; answers with its exit code and never throws. */
-export async function runCommandLine(words: readonly string[], terminal: Terminal): Promise<number> {
+export async function runCommandLine(words: readonly string[], output: Terminal): Promise<number> {
+  const terminal: Terminal = {
+    print: (line) => output.print(printable(line)),
+    note: (line) => output.note(printable(line)),
+  };
   const json = words.includes('--json');
   try {
     return await dispatch(words, terminal);

@@ -118,6 +118,28 @@ describe('failures', () => {
   });
 });
 
+describe('what is printed', () => {
+  it('shows control characters of names and never sends them to the terminal', async () => {
+    const { out, err } = await run(
+      'explain',
+      '/srv/\u001b[31mred\u0007\u009b0m',
+      '--state',
+      join(await temporaryDirectory(), 's'),
+    );
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for.
+    expect(`${out}${err}`).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+    const answer = await run(
+      'explain',
+      '/srv/\u001b\u009b',
+      '--json',
+      '--state',
+      join(await temporaryDirectory(), 's'),
+    );
+    expect(answer.out).toContain('\\u009b');
+    expect(JSON.parse(answer.out).selector).toBe('/srv/\u001b\u009b');
+  });
+});
+
 describe('docs/command-line.md', () => {
   const text = readFileSync(new URL('../../docs/command-line.md', import.meta.url), 'utf8');
 

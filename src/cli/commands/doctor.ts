@@ -70,6 +70,7 @@ function judge({ kernel, prover, registry, roots }: Readiness): readonly Finding
       advice: '`workspace-authority setup` builds it; until then Git alone proves repositories.',
       weight: prover.active === 'none' ? 'failure' : 'warning',
     }),
+    ...notExamined(registry.rows ?? 0, roots.length),
     ...roots.map(({ path, authorized, code, exchange }) => {
       if (!authorized) {
         return finding(path, false, String(code), {
@@ -82,6 +83,20 @@ function judge({ kernel, prover, registry, roots }: Readiness): readonly Finding
         weight: 'warning',
       });
     }),
+  ];
+}
+
+/** A check of health must stay one: beyond some number, roots are not opened. */
+function notExamined(rows: number, examined: number): readonly Finding[] {
+  if (rows <= examined) return [];
+  const advice = '`workspace-authority explain PATH` looks at any of the others.';
+  return [
+    {
+      check: 'workspaces',
+      outcome: 'warning',
+      seen: `only the first ${examined} of ${rows} were examined`,
+      advice,
+    },
   ];
 }
 
