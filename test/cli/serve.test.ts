@@ -1,10 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { constants } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { compileSources } from '../support/compiled.ts';
 import { temporaryDirectory } from '../support/state.ts';
@@ -199,6 +201,28 @@ describe('serve', () => {
     expect([code, out]).toEqual([1, '']);
     expect(err).toMatch(why);
     expect(err).not.toMatch(/^\s+at /m);
+  });
+});
+
+describe('where a seccomp filter forbids openat2', () => {
+  it.each([
+    ['EPERM', constants.errno.EPERM],
+    ['ENOSYS', constants.errno.ENOSYS],
+  ])('R16: serve does not start, doctor says why (%s), and nothing is made', async (name, errno) => {
+    const where = await place();
+    const filter = join(where.sandbox, 'filter');
+    const source = join(import.meta.dirname, '../native/forbid_openat2.c');
+    await promisify(execFile)('cc', ['-std=gnu11', '-DFORBID_PROGRAM', '-o', filter, source]);
+    const under = (...words: readonly string[]) =>
+      end(spawn(filter, [String(errno), process.execPath, program, ...words, '--state', where.state]));
+    const served = await under('serve', '--port', '0');
+    expect([served.code, served.out]).toEqual([1, '']);
+    expect(served.err).toContain('(kernel_capability_missing)');
+    expect(served.err).toContain(name);
+    const { code, out } = await under('doctor');
+    expect(code).toBe(1);
+    expect(out).toContain(`failure openat2: not available (${name})`);
+    await expect(stat(where.state)).rejects.toThrow('ENOENT');
   });
 });
 
