@@ -35,20 +35,19 @@ export const clauses: Readonly<Record<string, string>> = {
 
 const introduction = `# Requirements and the tests that prove them
 
-Each clause is followed by the files that prove it, with how many test titles in each name it (a title of a table stands for all its rows).
+Each clause is followed by the files whose test titles name it.
 This page is made from the titles; \`npx vitest run test/architecture/requirements.test.ts --update\` writes it anew. A clause marked
 *not built yet* has no tests because the product does not offer what it speaks of.
 `;
 
 /** Clause to the files whose titles name it. */
-export function provenClauses(): ReadonlyMap<string, ReadonlyMap<string, number>> {
-  const proven = new Map<string, Map<string, number>>();
+export function provenClauses(): ReadonlyMap<string, ReadonlySet<string>> {
+  const proven = new Map<string, Set<string>>();
   for (const path of filesBelow('test', /\.test\.ts$/)) {
     const text = readFileSync(join(projectRoot, path), 'utf8');
     for (const [, title] of text.matchAll(/['"`]((?:R\d\d(?:, )?)+)(?:, W\d\d)*: /g)) {
       for (const clause of title?.split(', ') ?? []) {
-        const files = proven.get(clause) ?? new Map<string, number>();
-        proven.set(clause, files.set(path, (files.get(path) ?? 0) + 1));
+        proven.set(clause, (proven.get(clause) ?? new Set()).add(path));
       }
     }
   }
@@ -59,8 +58,7 @@ export function provenClauses(): ReadonlyMap<string, ReadonlyMap<string, number>
 export function requirementsDocument(): string {
   const proven = provenClauses();
   const sections = Object.entries(clauses).map(([clause, sentence]) => {
-    const files = [...(proven.get(clause) ?? [])].sort(([left], [right]) => (left < right ? -1 : 1));
-    const rows = files.map(([path, count]) => `- [${path}](../${path}) (${count})`);
+    const rows = [...(proven.get(clause) ?? [])].map((path) => `- [${path}](../${path})`);
     return [`## ${clause}`, '', sentence, '', ...(rows.length > 0 ? rows : ['*not built yet*']), ''].join(
       '\n',
     );
