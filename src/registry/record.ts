@@ -9,30 +9,28 @@ const handle = /^-?\d{1,10}:[0-9a-f]{0,256}$/;
  * may mean something by them. Every message names the field and never its value.
  */
 export class RecordReader {
-  readonly #fields: Map<string, unknown>;
+  readonly #fields: Readonly<Record<string, unknown>>;
   readonly #place: string;
+  #taken = 0;
 
   constructor(value: unknown, place: string) {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       throw new Error(`${place} is not an object`);
     }
-    this.#fields = new Map(Object.entries(value));
+    this.#fields = value as Readonly<Record<string, unknown>>;
     this.#place = place;
   }
 
   take<Value>(name: string, expected: string, accepts: (value: unknown) => value is Value): Value {
-    const value = this.#fields.get(name);
-    this.#fields.delete(name);
-    if (accepts(value)) return value;
-    throw new Error(`${this.#place}.${name} is not ${expected}`);
+    const value = Object.hasOwn(this.#fields, name) ? this.#fields[name] : undefined;
+    if (!accepts(value)) throw new Error(`${this.#place}.${name} is not ${expected}`);
+    this.#taken += 1;
+    return value;
   }
 
   identity(name: string): StoredIdentity {
     const place = `${this.#place}.${name}`;
-    const reader = new RecordReader(
-      this.take(name, 'an object', (value) => value !== undefined),
-      place,
-    );
+    const reader = new RecordReader(this.take(name, 'an object', isObject), place);
     const identity = {
       inode: reader.take('inode', 'a decimal number in a string', isDecimal),
       fileSystemId: reader.take('fileSystemId', 'a decimal number in a string', isDecimal),
@@ -44,8 +42,8 @@ export class RecordReader {
   }
 
   identityOrNull(name: string): StoredIdentity | null {
-    if (this.#fields.get(name) !== null) return this.identity(name);
-    this.#fields.delete(name);
+    if (this.#fields[name] !== null) return this.identity(name);
+    this.#taken += 1;
     return null;
   }
 
@@ -58,8 +56,9 @@ export class RecordReader {
   }
 
   end(): void {
-    const [unknown] = this.#fields.keys();
-    if (unknown !== undefined) throw new Error(`${this.#place} has a field of unknown name`);
+    if (Object.keys(this.#fields).length > this.#taken) {
+      throw new Error(`${this.#place} has a field of unknown name`);
+    }
   }
 }
 
@@ -77,6 +76,10 @@ export function indexByPath<Item extends { readonly path: string }>(
   const byPath = new Map(items.map((item) => [item.path, item]));
   if (byPath.size < items.length) throw new Error('contains ambiguous path ownership: a path occurs twice');
   return byPath;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }
 
 function isCanonicalPath(value: unknown): value is string {
