@@ -87,7 +87,8 @@ function listPage(
 function readEntries(listing: NativeListing, names: ListedNames, held: HeldRoot): ListedEntry[] {
   const { types, links, closed, sizes, modifiedNs, modes } = listing;
   const entries: ListedEntry[] = [];
-  for (const [index, name] of names.decoded.entries()) {
+  for (let index = 0; index < names.decoded.length; index += 1) {
+    const name = names.decoded[index] as string;
     if (closed[index] === 1 || isClosed(name, held.confinement)) continue;
     const undecodable = names.isUndecodable(index);
     const type = entryTypes[types[index] as number] ?? 'other';
