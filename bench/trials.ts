@@ -27,13 +27,22 @@ export const trials: readonly Trial[] = [
         name: `depth ${depth}`,
         must: timeAtMost(0.5),
         goal: timeAtMost(0.12),
-        prepare: async (cleanup) => (await import('./trials/read-4k.ts')).prepare(cleanup, depth, 1),
+        prepare: async (cleanup) =>
+          (await import('./trials/read-4k.ts')).prepare(cleanup, { depth, width: 1 }),
       })),
       {
         name: `depth 5, ${manyFiles} files in turn`,
         must: timeAtMost(0.5),
         goal: timeAtMost(0.12),
-        prepare: async (cleanup) => (await import('./trials/read-4k.ts')).prepare(cleanup, 5, 1, manyFiles),
+        prepare: async (cleanup) =>
+          (await import('./trials/read-4k.ts')).prepare(cleanup, { depth: 5, width: 1, files: manyFiles }),
+      },
+      {
+        name: 'depth 5, written a moment ago',
+        must: timeAtMost(0.5),
+        goal: timeAtMost(0.12),
+        prepare: async (cleanup) =>
+          (await import('./trials/read-4k.ts')).prepare(cleanup, { depth: 5, width: 1, changing: true }),
       },
     ],
   },
@@ -46,7 +55,8 @@ export const trials: readonly Trial[] = [
       name: `depth ${depth}`,
       must: timeAtMost(0.5),
       goal: timeAtMost(0.2),
-      prepare: async (cleanup) => (await import('./trials/read-4k.ts')).prepare(cleanup, depth, 64),
+      prepare: async (cleanup) =>
+        (await import('./trials/read-4k.ts')).prepare(cleanup, { depth, width: 64 }),
     })),
   },
   {

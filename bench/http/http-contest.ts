@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Cleanup } from '../harness/cleanup.ts';
 import type { Contest, Scale, Side } from '../harness/trial.ts';
 import { makeScratch } from '../sides/scratch.ts';
+import { settle } from '../sides/settle.ts';
 import { startChild, type TrialChild } from './child.ts';
 import { type Answer, Connection } from './connection.ts';
 import type { LoadPlan, LoadReport } from './load-generator.ts';
@@ -29,6 +30,7 @@ export async function startOurServer(
   const root = join(scratch, 'workspace');
   await mkdir(root);
   await fill(root);
+  await settle();
   const token = randomUUID();
   const settings = { root, state: join(scratch, 'state'), token };
   const child = await startChild<ServerReady>(cleanup, 'our-server.js', settings);

@@ -6,6 +6,7 @@ import type { Cleanup } from '../harness/cleanup.ts';
 import { synchronously } from '../harness/timing.ts';
 import type { Side } from '../harness/trial.ts';
 import { makeScratch, pathAtDepth, writeRandomFile } from './scratch.ts';
+import { settle } from './settle.ts';
 
 export const nativeFileSize = 4096;
 
@@ -41,6 +42,7 @@ export async function holdNativeFiles(cleanup: Cleanup, depth: number, count: nu
     if (content === undefined) throw new Error('the file is not in memory');
     return content;
   };
+  await settle();
   // Brings the way and the files into memory: the cached form never waits for a disk.
   for (const path of paths) await directory.read(path, nativeFileSize, facts, guard);
   return { root, prefix, paths, contents, read };

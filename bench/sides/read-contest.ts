@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseBeneathPath } from 'workspace-authority';
 import type { Cleanup } from '../harness/cleanup.ts';
 import { oneAtATime, together } from '../harness/timing.ts';
 import type { Contest, Side } from '../harness/trial.ts';
 import { pathAtDepth, writeRandomFile } from './scratch.ts';
+import { settle } from './settle.ts';
 import { type OpenWorkspace, openWorkspace } from './workspace.ts';
 
 /** One file under both spellings. */
@@ -30,6 +32,8 @@ interface ReadContestOptions {
   readonly width: number;
   /** Files read in turn; as many as there are reads in flight when left out. */
   readonly files?: number;
+  /** Writes the files again before each turn, so that every read meets a file that changed a moment ago. */
+  readonly changing?: boolean;
   readonly ours?: (fixture: ReadFixture) => ReadOperation;
   readonly theirs: (fixture: ReadFixture) => ReadOperation;
 }
@@ -37,11 +41,19 @@ interface ReadContestOptions {
 /** A guarded read of ours against another way to read the same files. */
 export async function readContest(cleanup: Cleanup, options: ReadContestOptions): Promise<Contest> {
   const fixture = await makeReadFixture(cleanup, options);
-  const ours = options.ours ?? guardedRead;
-  return {
-    ours: readSide(fixture, options.width, ours(fixture)),
-    theirs: readSide(fixture, options.width, options.theirs(fixture)),
+  const { width, changing = false, ours = guardedRead, theirs } = options;
+  const side = (read: ReadOperation): Side => {
+    const { sample, verify } = readSide(fixture, width, read);
+    if (!changing) return { sample, verify };
+    return {
+      async sample(budgetMs) {
+        for (const { absolutePath, bytes } of fixture.targets) await writeFile(absolutePath, bytes);
+        return sample(budgetMs);
+      },
+      verify,
+    };
   };
+  return { ours: side(ours(fixture)), theirs: side(theirs(fixture)) };
 }
 
 export async function makeReadFixture(
@@ -56,6 +68,7 @@ export async function makeReadFixture(
       targets.push({ relativePath, absolutePath: join(root, relativePath), bytes });
     }
   });
+  await settle();
   const [first] = targets;
   if (first === undefined) throw new RangeError('a contest needs a file');
   return { workspace, first, targets };

@@ -7,10 +7,13 @@ import { withCleanup } from '../harness/cleanup.ts';
 import { oneAtATime } from '../harness/timing.ts';
 import type { Contest, Side } from '../harness/trial.ts';
 import { makeScratch } from '../sides/scratch.ts';
+import { settle } from '../sides/settle.ts';
 
 /** Our side has the large registry, the other side is the same code with a small one. */
 export async function prepare(cleanup: Cleanup): Promise<Contest> {
-  return { ours: await registryOf(cleanup, 10_000), theirs: await registryOf(cleanup, 10) };
+  const contest = { ours: await registryOf(cleanup, 10_000), theirs: await registryOf(cleanup, 10) };
+  await settle();
+  return contest;
 }
 
 async function registryOf(cleanup: Cleanup, rows: number): Promise<Side> {

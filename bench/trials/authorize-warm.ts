@@ -1,18 +1,15 @@
 import assert from 'node:assert/strict';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Cleanup } from '../harness/cleanup.ts';
 import { eachTimed, oneAtATime } from '../harness/timing.ts';
 import type { Contest } from '../harness/trial.ts';
 import { git, makeRepository } from '../sides/repository.ts';
 import { makeScratch } from '../sides/scratch.ts';
+import { settle } from '../sides/settle.ts';
 import { openWorkspace } from '../sides/workspace.ts';
 
 export type Selected = 'plain' | 'repository';
-
-/** A change older than this is told from a later one by its time on every file system. */
-const settleMs = 2_500;
 
 /**
  * The other side always asks about a repository: of a plain directory Git could say nothing. `changing`: entries of the selected
@@ -39,7 +36,7 @@ export async function prepare(cleanup: Cleanup, selected: Selected, changing: bo
     await rm(join(root, 'passing'));
   }
   const sample = oneAtATime(authorize);
-  if (!changing) await delay(settleMs);
+  await settle();
   return {
     ours: {
       async sample(budgetMs) {

@@ -3,12 +3,17 @@ import type { Cleanup } from '../harness/cleanup.ts';
 import type { Contest } from '../harness/trial.ts';
 import { readContest } from '../sides/read-contest.ts';
 
-export function prepare(cleanup: Cleanup, depth: number, width: number, files = width): Promise<Contest> {
+interface Read4kOptions {
+  readonly depth: number;
+  readonly width: number;
+  readonly files?: number;
+  readonly changing?: boolean;
+}
+
+export function prepare(cleanup: Cleanup, options: Read4kOptions): Promise<Contest> {
   return readContest(cleanup, {
-    depth,
+    ...options,
     size: 4096,
-    width,
-    files,
     theirs: () => (target) => readFile(target.absolutePath),
   });
 }
