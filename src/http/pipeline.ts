@@ -20,6 +20,7 @@ import { createDefaultLogger, createRequestLog } from './request-log.ts';
 import type { RouteContext } from './route-context.ts';
 import { createRunningRequests } from './running-requests.ts';
 import { sendAnswer } from './send-answer.ts';
+import { boundReading, untilRead } from './unread-answer.ts';
 
 const defaultChallenge = 'Bearer realm="workspace-authority"';
 const defaultGraceMs = 10_000;
@@ -79,6 +80,7 @@ export function createPipeline(service: Service, routes: readonly Route[], optio
       concurrency.enter(caller);
       try {
         await runRoute(exchange, route);
+        await untilRead(exchange, limits.stallTimeoutMs);
       } finally {
         concurrency.leave(caller);
       }
@@ -101,6 +103,7 @@ export function createPipeline(service: Service, routes: readonly Route[], optio
         error = asAuthorityError(thrown, () => exchange.signal);
         sendError(exchange, error);
       }
+      boundReading(exchange, limits.stallTimeoutMs);
       log.finished(exchange, { route: route?.name ?? null, changes: route?.changes ?? false, error });
     },
     drain: (drainOptions) => running.drain(drainOptions?.graceMs ?? defaultGraceMs),

@@ -29,7 +29,11 @@ export async function streamFile(
 function untilWritable(exchange: Exchange, stallMs: number): Promise<void> {
   const { response, signal } = exchange;
   return new Promise((resolve) => {
-    const giveUp = () => response.destroy();
+    // Settles by itself: a pipelined answer that has no socket yet tells nobody that it was destroyed.
+    const giveUp = () => {
+      response.destroy();
+      settle();
+    };
     const timer = setTimeout(giveUp, stallMs);
     function settle(): void {
       clearTimeout(timer);
