@@ -2,6 +2,8 @@
 
 #include <csignal>
 
+#include "old_libraries.h"
+
 #ifdef WITH_FAULTS
 #include "fault.h"
 #endif
@@ -14,7 +16,7 @@ namespace {
 constexpr std::size_t thread_limit = 8;
 
 // Transactions keep buffers on the heap; glibc's default of 8 MiB of address space a thread is no use here.
-constexpr std::size_t stack_size = 256 * 1024;
+constexpr std::size_t stack_size = std::size_t{256} * 1024;
 
 }  // namespace
 

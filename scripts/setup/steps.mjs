@@ -65,8 +65,10 @@ function addonStep(root, argv, { name, out, flags }) {
       obtainCompiler(argv);
       removeForeignBuild(root, out);
       const cmakeJs = join(root, 'node_modules/cmake-js/bin/cmake-js');
-      const command = [process.execPath, cmakeJs, 'build', '--out', out, ...flags];
-      run(root, command, 'the addon does not compile');
+      // `build` alone keeps the flags of an earlier configuration.
+      for (const command of ['configure', 'build']) {
+        run(root, [process.execPath, cmakeJs, command, '--out', out, ...flags], 'the addon does not compile');
+      }
       const lacking = products.filter((product) => !existsSync(join(root, product)));
       if (lacking.length > 0) throw new SetupFailure(`the build left no ${lacking.join(' and no ')}`);
     },
