@@ -127,7 +127,7 @@ function syncPath(path) {
  * Loads the built nodegit in a child and lets it open a repository. Throws what the child said.
  * The child sees no home directory but an empty one, so no configuration of the user can decide this.
  */
-export function smokeTest(nodegit, scratch) {
+function smokeTest(nodegit, scratch) {
   const home = mkdtempSync(join(scratch, 'smoke-'));
   try {
     const child = spawnSync(process.execPath, [join(import.meta.dirname, 'smoke.cjs'), nodegit, home], {
