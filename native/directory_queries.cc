@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <string>
+#include <utility>
 
 #include "arguments.h"
 #include "async_work.h"
@@ -108,12 +109,14 @@ Result<ListRequest> read_list_request(napi_env env, napi_value path_value, napi_
 napi_value list_entries(napi_env env, napi_callback_info info) {
   MethodCall<DirectoryHandle, 3> call;
   if (!call.read(env, info)) return reject_pending(env);
-  if (call.self->held == nullptr) return reject_failure(env, handle_closed);
+  // Taken first: an accessor of the options is JavaScript, which may close the handle.
+  auto held = call.self->held;
+  if (held == nullptr) return reject_failure(env, handle_closed);
   auto request = read_list_request(env, call.arguments[0], call.arguments[1]);
   if (!request) return reject_failure(env, request.failure());
-  auto guard = share_guard(env, call.arguments[2], *call.self->held);
+  auto guard = share_guard(env, call.arguments[2], *held);
   if (!guard) return reject_failure(env, guard.failure());
-  auto execute = [request = request.take(), held = call.self->held, guard = guard.take()]() {
+  auto execute = [request = request.take(), held = std::move(held), guard = guard.take()]() {
     return list_directory(*held, request, guard.get());
   };
   return run_on_pool(env, std::move(execute), to_javascript);

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <string>
+#include <utility>
 
 #include "arguments.h"
 #include "async_work.h"
@@ -100,11 +101,13 @@ napi_value create_guard(napi_env env, napi_callback_info info) {
   napi_get_cb_info(env, info, &count, given, nullptr, nullptr);
   const auto* directory = unwrap_argument<DirectoryHandle>(env, given[0]);
   if (directory == nullptr) return throw_failure(env, invalid);
-  if (directory->held == nullptr) return throw_failure(env, Failure::refused(Refusal::handle_closed));
+  // Taken first: an accessor of the rules is JavaScript, which may close the handle.
+  auto root = directory->held;
+  if (root == nullptr) return throw_failure(env, Failure::refused(Refusal::handle_closed));
   auto rules = read_rules(env, given[1]);
   if (!rules) return throw_failure(env, rules.failure());
   Environment& environment = Environment::of(env);
-  auto guard = std::make_shared<PathGuard>(directory->held, rules.take(), environment.directory_watch());
+  auto guard = std::make_shared<PathGuard>(std::move(root), rules.take(), environment.directory_watch());
   return make_instance(env, std::make_unique<PathGuardHandle>(environment, std::move(guard)));
 }
 

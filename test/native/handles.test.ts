@@ -126,6 +126,32 @@ describe('handles of the addon', () => {
     guard.close();
   });
 
+  it('stay in use by a call whose arguments close them while they are read', async () => {
+    const listed = await Room.open();
+    listed.write('f');
+    const options = {
+      rootPath: '/',
+      get limit(): number {
+        listed.root.close();
+        return 10;
+      },
+    };
+    expect(Buffer.from((await listed.root.list('.', options, null)).names).toString()).toBe('f\0');
+    await expect(listed.root.list('.', list, null)).rejects.toMatchObject({ code: 'WA_HANDLE_CLOSED' });
+
+    const { root } = await Room.open();
+    const rules = {
+      closedIdentities: [],
+      get closedShape(): string[] {
+        root.close();
+        return ['HEAD'];
+      },
+    };
+    const guard = testBinding.createGuard(root, rules);
+    await guard.check('missing');
+    guard.close();
+  });
+
   it('refuse arguments of the wrong type instead of reading wild memory', async () => {
     const { root } = await Room.open();
     const wrong = [
