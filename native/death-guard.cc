@@ -52,7 +52,7 @@ void report_failure(int lifeline, int error) {
   char line[32];
   const int length = std::snprintf(line, sizeof line, "failed %d\n", error);
   const auto size = static_cast<size_t>(length);
-  if (::send(lifeline, line, size, MSG_NOSIGNAL) == length) return;
+  if (lifeline >= 0 && ::send(lifeline, line, size, MSG_NOSIGNAL) == length) return;
   static_cast<void>(!::write(STDERR_FILENO, "death-guard: ", 13));
   static_cast<void>(!::write(STDERR_FILENO, line, size));
 }
@@ -89,9 +89,9 @@ void drop_descriptors(int lifeline, int keep) {
   DIR* directory = ::opendir("/proc/self/fd");
   if (directory == nullptr) return;
   while (const dirent* entry = ::readdir(directory)) {
-    const int fd = std::atoi(entry->d_name);
-    if (entry->d_name[0] == '.' || fd <= STDERR_FILENO || fd == ::dirfd(directory)) continue;
-    if (fd != lifeline && fd != keep) ::close(fd);
+    // `.` and `..` come out as 0, which is not closed here.
+    const auto fd = static_cast<int>(std::strtol(entry->d_name, nullptr, 10));
+    if (fd > STDERR_FILENO && fd != ::dirfd(directory) && fd != lifeline && fd != keep) ::close(fd);
   }
   ::closedir(directory);
   const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -109,12 +109,21 @@ void drop_descriptors(int lifeline, int keep) {
 /** Kills every child of the guard: what left the group, and orphans handed to it. False where they cannot be listed. */
 bool kill_children() {
   char path[64];
-  std::snprintf(path, sizeof path, "/proc/self/task/%d/children", static_cast<int>(::getpid()));
-  std::FILE* children = std::fopen(path, "re");
-  if (children == nullptr) return false;
-  int child = 0;
-  while (std::fscanf(children, "%d", &child) == 1) ::kill(child, SIGKILL);
-  std::fclose(children);
+  static_cast<void>(std::snprintf(path, sizeof path, "/proc/self/task/%d/children", static_cast<int>(::getpid())));
+  const int list = ::open(path, O_RDONLY | O_CLOEXEC);
+  if (list == -1) return false;
+  // Decimal numbers, each followed by a space; what does not fit is read when these have died.
+  char numbers[4096];
+  const ssize_t length = ::read(list, numbers, sizeof numbers - 1);
+  ::close(list);
+  if (length == -1) return false;
+  numbers[length] = '\0';
+  char* next = numbers;
+  while (char* end = std::strchr(next, ' ')) {
+    const long child = std::strtol(next, nullptr, 10);
+    if (child > 0) ::kill(static_cast<pid_t>(child), SIGKILL);
+    next = end + 1;
+  }
   return true;
 }
 
@@ -145,13 +154,13 @@ int kill_everything(pid_t command) {
 [[noreturn]] void end_by_signal(int signal) {
   // The command's core dump, if any, is written already.
   const rlimit none{0, 0};
-  ::setrlimit(RLIMIT_CORE, &none);
-  std::signal(signal, SIG_DFL);
+  static_cast<void>(::setrlimit(RLIMIT_CORE, &none));
+  static_cast<void>(std::signal(signal, SIG_DFL));
   sigset_t only;
   sigemptyset(&only);
   sigaddset(&only, signal);
   ::sigprocmask(SIG_UNBLOCK, &only, nullptr);
-  ::raise(signal);
+  static_cast<void>(::raise(signal));
   std::_Exit(128 + signal);
 }
 
@@ -222,7 +231,7 @@ int main(int count, char** arguments) {
   Request request;
   if (!parse(count, arguments, request)) return fail(request, EINVAL);
   // A host that ignores it would have the kernel reap our children before we can ask how they ended.
-  std::signal(SIGCHLD, SIG_DFL);
+  static_cast<void>(std::signal(SIGCHLD, SIG_DFL));
   sigset_t handled;
   sigset_t before;
   sigemptyset(&handled);

@@ -81,7 +81,8 @@ Result<std::string> read_word(napi_env env, napi_value value) {
   return std::string(text, length);
 }
 
-Result<Plan> read_plan(napi_env env, napi_value value) {
+// A plan holds the next one, as deep as the test that wrote it.
+Result<Plan> read_plan(napi_env env, napi_value value) {  // NOLINT(misc-no-recursion)
   Plan read;
   if (arguments::is_nullish(env, value)) return read;
   auto syscall = read_word(env, arguments::property(env, value, "syscall"));

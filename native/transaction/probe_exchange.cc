@@ -29,7 +29,7 @@ Result<std::string> unguessable_name() {
   std::string name = ".wa-probe-";
   for (const unsigned char byte : bytes) {
     char digits[3];
-    std::snprintf(digits, sizeof digits, "%02x", byte);
+    static_cast<void>(std::snprintf(digits, sizeof digits, "%02x", byte));
     name += digits;
   }
   return name;

@@ -143,7 +143,8 @@ Outcome replace_file(const Target& target, const BaseRequest& request, const std
     return Replacement(slot.value(), base, metadata.value(), created.take()).run(bytes);
   };
   Outcome outcome = attempt(TemporaryFile::create_unnamed);
-  return needs_named_file(outcome) ? attempt(TemporaryFile::create_named) : outcome;
+  if (needs_named_file(outcome)) outcome = attempt(TemporaryFile::create_named);
+  return outcome;
 }
 
 }  // namespace workspace_authority

@@ -55,7 +55,7 @@ Status TemporaryFile::publish(const Slot& slot) const {
   if (linked || is_named(slot)) return Done{};
   if (!linked.failed_with(ENOENT) && !linked.failed_with(EPERM)) return linked;
   char path[32];
-  std::snprintf(path, sizeof path, "/proc/self/fd/%d", fd());
+  static_cast<void>(std::snprintf(path, sizeof path, "/proc/self/fd/%d", fd()));
   const Status through_proc = syscalls::linkat(AT_FDCWD, path, slot.directory(), name_.c_str(), AT_SYMLINK_FOLLOW);
   if (through_proc || is_named(slot)) return Done{};
   return as_unsupported(through_proc.failure());
