@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { nodegitState } from '../../scripts/nodegit.mjs';
 import { projectRoot } from './machine.ts';
 
 const prebuilds = `prebuilds/workspace_authority-linux-${process.arch}`;
@@ -52,7 +53,7 @@ beforeAll(() => {
   mkdirSync(consumer);
   writeFileSync(join(consumer, 'package.json'), '{ "private": true, "type": "module" }');
   npm(consumer, 'install', '--ignore-scripts', join(directory, packed.filename));
-}, 180_000);
+}, 600_000);
 
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
@@ -182,6 +183,13 @@ describe('an installation whose install scripts are blocked', () => {
       output = (error as { stdout: string }).stdout;
     }
     expect(output).toBe('');
+  });
+
+  it('finds the nodegit that was built from the same private install root', () => {
+    const command = join(installed, 'dist/cli/main.js');
+    const state = JSON.parse(node(command, 'setup', '--json')) as Record<string, unknown>;
+    expect(state).toEqual({ ok: true, ...nodegitState() });
+    expect(state['state']).toBe('ready');
   });
 
   it('has a lock file with which npm ci installs it again, and a command', () => {
