@@ -38,7 +38,7 @@ napi_value facts_cached(napi_env env, napi_callback_info info) {
   const auto slots = arguments::read_facts(env, call.arguments[1]);
   if (!slots) return throw_failure(env, slots.failure());
   const HeldDirectory& root = *call.self->held;
-  const auto facts = entry_facts(root.fd(), root, path->data(), Lookup::cached_only);
+  const auto facts = entry_facts(root.fd(), root, buffer.bytes, Lookup::cached_only);
   // EINVAL: a kernel before 5.12 does not know RESOLVE_CACHED.
   if (facts.failed_with(EAGAIN) || facts.failed_with(EINVAL)) return values::boolean(env, false);
   if (!facts) return throw_failure(env, facts.failure());

@@ -39,7 +39,7 @@ Result<std::shared_ptr<DirectoryWatch>> DirectoryWatch::create(const DescriptorC
 Result<int> DirectoryWatch::add(int directory, WatchListener* listener) {
   // inotify takes names only; this one leads to the inode that is held, whatever its names have become.
   char path[32];
-  std::snprintf(path, sizeof path, "/proc/self/fd/%d", directory);
+  static_cast<void>(std::snprintf(path, sizeof path, "/proc/self/fd/%d", directory));
   auto watch = syscalls::inotify_add_watch(inotify_->fd(), path, watched_changes);
   if (watch) watches_[watch.value()].push_back(listener);
   return watch;

@@ -41,7 +41,7 @@ struct Names {
 };
 
 Status read_names(int directory, const std::string& after, Names& names) {
-  constexpr std::size_t capacity = 64 * 1024;
+  constexpr std::size_t capacity = std::size_t{64} * 1024;
   const std::unique_ptr<char[]> buffer(new char[capacity]);
   while (true) {
     const auto length = syscalls::getdents64(directory, buffer.get(), capacity);

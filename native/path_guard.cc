@@ -74,7 +74,7 @@ PathGuard::PathGuard(std::shared_ptr<HeldDirectory> root, GuardRules rules, std:
 PathGuard::~PathGuard() {
   if (watch_ == nullptr) return;
   const std::lock_guard lock(watch_->mutex);
-  everything_lost();
+  forget_everything();
   watch_->withdraw(this);
 }
 
@@ -375,7 +375,15 @@ Result<PathGuard::Known> PathGuard::remember(std::string path, const Place& plac
 }
 
 void PathGuard::erase(KnownDirectory* known) {
-  while (!known->children.empty()) erase(known->children.back());
+  while (!known->children.empty()) {
+    KnownDirectory* leaf = known->children.back();
+    while (!leaf->children.empty()) leaf = leaf->children.back();
+    erase_leaf(leaf);
+  }
+  erase_leaf(known);
+}
+
+void PathGuard::erase_leaf(KnownDirectory* known) {
   if (known->parent != nullptr) {
     auto& siblings = known->parent->children;
     siblings.erase(std::find(siblings.begin(), siblings.end(), known));
@@ -443,7 +451,9 @@ void PathGuard::directory_gone(int watch) {
   if (found != by_watch_.end()) erase(found->second);
 }
 
-void PathGuard::everything_lost() {
+void PathGuard::everything_lost() { forget_everything(); }
+
+void PathGuard::forget_everything() {
   while (!by_watch_.empty()) erase(by_watch_.begin()->second);
 }
 

@@ -151,7 +151,10 @@ class PathGuard : private WatchListener {
   Known find(std::string_view path) const;
   Known root_entry();
   Result<Known> remember(std::string path, const Place& place, int directory, KnownDirectory* parent);
+  /** With everything below it. */
   void erase(KnownDirectory* known);
+  void erase_leaf(KnownDirectory* known);
+  void forget_everything();
   void hold(const Known& known, std::shared_ptr<HeldDescriptor> descriptor);
   void make_room();
   void remember_file(KnownDirectory& known, std::string_view name, const FileFacts& facts, UniqueFd* fd);

@@ -23,7 +23,7 @@ constexpr std::int64_t write_may_run_ns = 500'000'000;
 
 bool changed_just_now(const FileFacts& facts) {
   struct timespec now = {};
-  ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
+  static_cast<void>(::clock_gettime(CLOCK_REALTIME_COARSE, &now));
   const std::int64_t age = now.tv_sec * 1'000'000'000LL + now.tv_nsec - facts.changed_ns;
   // The coarse clock lags by a tick; a time far in the future is the work of a clock that was set back.
   return age > -write_may_run_ns && age < write_may_run_ns;
@@ -110,9 +110,9 @@ CachedAnswer read_unguarded(const HeldDirectory& root, const char* path, std::ui
 
 }  // namespace
 
-CachedAnswer read_without_waiting(const HeldDirectory& root, std::string_view path, std::uint64_t limit,
-                                  PathGuard* guard, const ReadBuffers& buffers, FileFacts& facts, Failure& failure) {
-  if (guard == nullptr) return read_unguarded(root, path.data(), limit, buffers, facts, failure);
+CachedAnswer read_without_waiting(const HeldDirectory& root, const char* path, std::uint64_t limit, PathGuard* guard,
+                                  const ReadBuffers& buffers, FileFacts& facts, Failure& failure) {
+  if (guard == nullptr) return read_unguarded(root, path, limit, buffers, facts, failure);
   const SplitPath split = split_path(path);
   const auto passage = guard->recall(split.directory, split.name);
   if (!passage.has_value()) return CachedAnswer::unknown;
@@ -120,7 +120,7 @@ CachedAnswer read_without_waiting(const HeldDirectory& root, std::string_view pa
     facts = passage->facts;
     return guard->confirm(*passage) == PathGuard::Verdict::holds ? CachedAnswer::content : CachedAnswer::unknown;
   }
-  auto opened = open_cached(*passage, root, split.name.data());
+  auto opened = open_cached(*passage, root, path + split.name_offset());
   if (!opened) {
     failure = opened.failure();
     if (must_wait(failure)) return CachedAnswer::unknown;

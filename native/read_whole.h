@@ -15,7 +15,7 @@
 namespace workspace_authority {
 
 /** Largest file that is read through a scratch buffer; above, the result's own memory is filled without a copy. */
-constexpr std::size_t small_file = 64 * 1024;
+constexpr std::size_t small_file = std::size_t{64} * 1024;
 constexpr std::size_t scratch_size = small_file + 1;
 
 /** A regular file that was opened through the guard, to be confirmed once its content has been read. */
@@ -43,9 +43,9 @@ struct ReadBuffers {
   char* scratch = nullptr;
 };
 
-/** Reads a file of at most `small_file` bytes without ever waiting. `path` is NUL-terminated. */
-CachedAnswer read_without_waiting(const HeldDirectory& root, std::string_view path, std::uint64_t limit,
-                                  PathGuard* guard, const ReadBuffers& buffers, FileFacts& facts, Failure& failure);
+/** Reads a file of at most `small_file` bytes without ever waiting. */
+CachedAnswer read_without_waiting(const HeldDirectory& root, const char* path, std::uint64_t limit, PathGuard* guard,
+                                  const ReadBuffers& buffers, FileFacts& facts, Failure& failure);
 
 /** Opens without ever waiting; nothing when that is not possible or fails. */
 std::optional<GuardedFile> open_without_waiting(const HeldDirectory& root, std::string_view path, PathGuard* guard);

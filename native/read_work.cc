@@ -45,7 +45,7 @@ napi_value read_cached(napi_env env, napi_callback_info info) {
   FileFacts facts;
   Failure failure;
   const CachedAnswer answer =
-      read_without_waiting(*call.self->held, path.value(), limit.value(), guard.value(), buffers, facts, failure);
+      read_without_waiting(*call.self->held, buffer.bytes, limit.value(), guard.value(), buffers, facts, failure);
   const auto size = static_cast<std::size_t>(facts.size);
   if (answer == CachedAnswer::content) {
     facts.copy_to(slots.value());

@@ -35,8 +35,10 @@ inline Result<UniqueFd> open_beneath(const HeldDirectory& root, const char* path
 /** A path cut before its last component; `directory` is empty for a path of one component. */
 struct SplitPath {
   std::string_view directory;
-  /** NUL-terminated when the path was. */
   std::string_view name;
+
+  /** Where the name begins in the path. */
+  [[nodiscard]] std::size_t name_offset() const { return directory.empty() ? 0 : directory.size() + 1; }
 };
 SplitPath split_path(std::string_view path);
 

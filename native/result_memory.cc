@@ -8,7 +8,7 @@
 namespace workspace_authority {
 namespace {
 
-constexpr std::size_t block_size = 128 * 1024;
+constexpr std::size_t block_size = std::size_t{128} * 1024;
 constexpr std::size_t alignment = 8;
 
 napi_value make_block(napi_env env, napi_ref source) {

@@ -14,7 +14,7 @@ namespace workspace_authority {
 class ResultMemory {
  public:
   /** Largest result that shares a block; at most a sixteenth of a block is wasted at its end. */
-  static constexpr std::size_t largest = 8 * 1024;
+  static constexpr std::size_t largest = std::size_t{8} * 1024;
 
   /** Blocks come from `source() -> Uint8Array`, which must cover the whole of its memory and is asked again for each.
    */

@@ -199,7 +199,7 @@ Status may_access(int fd, int mode) {
   // Linux before 5.8 does not know the call, and old container profiles answer EPERM for what they do not know.
   if (!answer.failed_with(ENOSYS) && !answer.failed_with(EPERM)) return answer;
   char path[32];
-  std::snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+  static_cast<void>(std::snprintf(path, sizeof path, "/proc/self/fd/%d", fd));
   return status_of("faccessat", [&] { return ::syscall(SYS_faccessat, AT_FDCWD, path, mode); });
 }
 
@@ -264,10 +264,11 @@ Status getrandom(void* buffer, std::size_t length) {
 }
 
 void populate(void* memory, std::size_t length) {
-  constexpr std::uintptr_t page = 4096;
-  const auto start = (reinterpret_cast<std::uintptr_t>(memory) + page - 1) / page * page;
-  const auto end = (reinterpret_cast<std::uintptr_t>(memory) + length) / page * page;
-  if (end > start) ::madvise(reinterpret_cast<void*>(start), end - start, kernel::madv_populate_write);
+  constexpr std::size_t page = 4096;
+  const std::size_t before = (page - reinterpret_cast<std::uintptr_t>(memory) % page) % page;
+  if (length < before + page) return;
+  const std::size_t whole = (length - before) / page * page;
+  static_cast<void>(::madvise(static_cast<char*>(memory) + before, whole, kernel::madv_populate_write));
 }
 
 Result<UniqueFd> inotify_init() {
