@@ -87,7 +87,12 @@ class RegistryAuthority implements Authority, WorkspaceSurveyor {
     this.#assertOpen(signal);
     if (!this.#cache.has(selector)) return null;
     const row = findRow(this.#options.registry, selector);
-    if (row === null || row instanceof Promise) return null;
+    if (row instanceof Promise) {
+      // The waiting way asks again and reports the failure; a rejection that nobody hears would end the process.
+      row.catch(() => undefined);
+      return null;
+    }
+    if (row === null) return null;
     const workspace = this.#cache.take(row);
     return workspace === null ? null : this.#mint(workspace);
   }

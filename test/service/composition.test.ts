@@ -1,5 +1,6 @@
 import { mkdir, readdir, readFile, rename, rm, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseBeneathPath } from '../../src/capability/beneath-path.ts';
 import type { NativeBinding } from '../../src/native/binding.ts';
@@ -84,6 +85,26 @@ describe('a service', () => {
     await two.workspaces?.remove(join(sandbox, 'app'));
     const refusal = await refusalOf(() => one.authority.authorize(join(sandbox, 'app')));
     expect(refusal.code).toBe('workspace_not_authorized');
+  });
+
+  it('R04: a registry damaged while its workspaces are in use refuses them, and the process lives on', async () => {
+    const sandbox = await temporaryDirectory();
+    const app = join(sandbox, 'app');
+    await mkdir(app);
+    const unheard: unknown[] = [];
+    const hear = (reason: unknown) => unheard.push(reason);
+    process.on('unhandledRejection', hear);
+    onTestFinished(() => void process.off('unhandledRejection', hear));
+    const service = await openService(join(sandbox, 'state'));
+    await service.workspaces?.add(app);
+    await (await service.authority.authorize(app))[Symbol.asyncDispose]();
+    await writeFile(join(sandbox, 'state/registry.json'), '');
+    for (const _ of [1, 2]) {
+      const refusal = await refusalOf(() => service.authority.authorize(app));
+      expect(refusal.code).toBe('registry_unavailable');
+    }
+    await turn();
+    expect(unheard).toEqual([]);
   });
 
   it('R04: a registry that cannot be read refuses everything with 503, says so, and heals', async () => {
