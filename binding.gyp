@@ -16,7 +16,6 @@
               "-isystem<!(node -p \"require('path').resolve(require('node-addon-api').include_dir)\")",
               "-isystem<!(node -p \"require('node-api-headers').include_dir\")",
               "-fno-exceptions",
-              "-fno-rtti",
               "-fvisibility=hidden",
               "-fvisibility-inlines-hidden",
               "-Wall",

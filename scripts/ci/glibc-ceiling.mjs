@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-const ceilings = { GLIBC: '2.28', GLIBCXX: '3.4.26', CXXABI: '1.3.11' };
+const ceilings = { GLIBC: '2.28', GLIBCXX: '3.4.21', CXXABI: '1.3.11' };
 const root = join(import.meta.dirname, '../../prebuilds');
 
 const isNewer = (a, b) => a.localeCompare(b, 'en', { numeric: true }) > 0;
