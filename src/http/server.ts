@@ -69,6 +69,9 @@ export async function drainServer(server: Server, app: App, options?: DrainOptio
   clearTimeout(cutting);
 }
 
+/** How long a refused peer may take to read its refusal and close. */
+const refusalMs = 2_000;
+
 const codes: Readonly<Record<string, ErrorCode>> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
@@ -91,4 +94,7 @@ function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
   lines.push(`Content-Type: ${problemType}`, `Content-Length: ${Buffer.byteLength(text)}`);
   lines.push(`X-Request-Id: ${requestId}`, 'Cache-Control: no-store', 'Connection: close');
   socket.end(`${lines.join('\r\n')}\r\n\r\n${text}`);
+  // Node no longer watches a connection that it reported once, and a peer that never closes its side would keep this one.
+  const cutting = setTimeout(() => socket.destroy(), refusalMs);
+  socket.once('close', () => clearTimeout(cutting));
 }

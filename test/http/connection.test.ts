@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { WorkspaceFiles } from '../../src/files/workspace-files.ts';
 import { drainServer, type HttpLimits, type ServerLimits } from '../../src/http/index.ts';
@@ -56,6 +56,23 @@ describe('slow, large and broken connections', () => {
     expect(text).toMatch(/^HTTP\/1\.1 408 /);
     expect(text).toContain('"code":"request_timeout"');
   });
+
+  it.each([
+    ['sends nothing', ''],
+    ['sends no HTTP', 'no HTTP\r\n\r\n'],
+  ])(
+    'a peer that %s is refused, and cannot keep the connection by leaving its side open',
+    async (_title, sent) => {
+      const server = await start({}, { headersTimeoutMs: 50, requestTimeoutMs: 60, checkIntervalMs: 10 });
+      const accepted = once(server.server, 'connection') as Promise<[Socket]>;
+      const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true });
+      socket.on('error', () => undefined);
+      if (sent !== '') socket.write(sent);
+      const [connection] = await accepted;
+      if (!connection.closed) await once(connection, 'close');
+      socket.destroy();
+    },
+  );
 
   it('a body that never ends is answered with 408, and nothing is done', async () => {
     const server = await start({ bodyTimeoutMs: 50 });
