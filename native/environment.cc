@@ -49,6 +49,13 @@ char* Environment::scratch(std::size_t size) {
   return scratch_.data();
 }
 
+const napi_type_tag* Environment::tag_of(const void* handle) const {
+  const auto found = live_handles_.find(handle);
+  return found == live_handles_.end() ? nullptr : found->second;
+}
+
+void Environment::set_tag(const Handle* handle, const napi_type_tag& tag) { live_handles_[handle] = &tag; }
+
 void Environment::set_constructor(napi_env env, const void* class_key, napi_value constructor) {
   napi_ref reference = nullptr;
   napi_create_reference(env, constructor, 1, &reference);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "result_memory.h"
@@ -47,6 +48,11 @@ class Environment {
   /** Memory for one call of the JavaScript thread, of at least `size` bytes. */
   char* scratch(std::size_t size);
 
+  /** The tag that the live handle at this address was made with; null when there is none there. Never looks at the
+   * address. */
+  [[nodiscard]] const napi_type_tag* tag_of(const void* handle) const;
+  void set_tag(const Handle* handle, const napi_type_tag& tag);
+
   void set_constructor(napi_env env, const void* class_key, napi_value constructor);
   napi_value constructor(napi_env env, const void* class_key) const;
 
@@ -60,6 +66,7 @@ class Environment {
   DescriptorCount descriptor_count_ = std::make_shared<std::atomic<std::int64_t>>(0);
   std::vector<std::pair<const void*, napi_ref>> constructors_;
   Handle* first_handle_ = nullptr;
+  std::unordered_map<const void*, const napi_type_tag*> live_handles_;
   std::weak_ptr<DirectoryWatch> directory_watch_;
   std::vector<char> scratch_;
   ResultMemory result_memory_;

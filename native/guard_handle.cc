@@ -88,9 +88,12 @@ Result<std::shared_ptr<PathGuard>> share_guard(napi_env env, napi_value value, c
 }
 
 Result<PathGuard*> borrow_guard(napi_env env, napi_value value, const HeldDirectory& root) {
-  const auto guard = share_guard(env, value, root);
-  if (!guard) return guard.failure();
-  return guard->get();
+  if (arguments::is_nullish(env, value)) return static_cast<PathGuard*>(nullptr);
+  const auto* handle = static_cast<PathGuardHandle*>(handles::recognise(env, value, PathGuardHandle::type_tag));
+  if (handle == nullptr) return invalid;
+  if (handle->guard == nullptr) return Failure::refused(Refusal::handle_closed);
+  if (&handle->guard->root() != &root) return invalid;
+  return handle->guard.get();
 }
 
 std::vector<napi_property_descriptor> guard_methods() { return {method("check", check), method("close", close_guard)}; }

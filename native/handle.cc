@@ -19,6 +19,7 @@ void Handle::leave_environment() {
   } else {
     environment_->first_handle_ = next_;
   }
+  environment_->live_handles_.erase(this);
   environment_ = nullptr;
   previous_ = nullptr;
   next_ = nullptr;
@@ -64,8 +65,9 @@ napi_value instantiate(napi_env env, const void* class_key, const napi_type_tag&
       nullptr);
   if (wrapped != napi_ok) return nullptr;
   // Owned by the JavaScript object from here on: its finalizer deletes it.
-  static_cast<void>(handle.release());
+  const Handle* owned = handle.release();
   if (napi_type_tag_object(env, instance, &tag) != napi_ok) return nullptr;
+  Environment::of(env).set_tag(owned, tag);
   return instance;
 }
 
@@ -74,6 +76,13 @@ Handle* unwrap(napi_env env, napi_value value, const napi_type_tag& tag) {
   if (napi_check_object_type_tag(env, value, &tag, &tagged) != napi_ok || !tagged) return nullptr;
   void* data = nullptr;
   if (napi_unwrap(env, value, &data) != napi_ok) return nullptr;
+  return static_cast<Handle*>(data);
+}
+
+Handle* recognise(napi_env env, napi_value value, const napi_type_tag& tag) {
+  void* data = nullptr;
+  if (napi_unwrap(env, value, &data) != napi_ok) return nullptr;
+  if (Environment::of(env).tag_of(data) != &tag) return nullptr;
   return static_cast<Handle*>(data);
 }
 

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,6 +34,8 @@ struct KnownFile {
   std::shared_ptr<HeldDescriptor> descriptor;
   bool alive = true;
   std::uint64_t last_used = 0;
+  /** Where it stands among the held files; only with a descriptor. */
+  std::list<std::shared_ptr<KnownFile>>::iterator held_at;
 };
 
 /** A directory below the root that is watched since before it was looked at. Belongs to the memory of one guard. */
@@ -158,9 +161,10 @@ class PathGuard : private WatchListener {
   void hold(const Known& known, std::shared_ptr<HeldDescriptor> descriptor);
   void make_room();
   void remember_file(KnownDirectory& known, std::string_view name, const FileFacts& facts, UniqueFd* fd);
+  void keep_open(const std::shared_ptr<KnownFile>& file, std::uint64_t used_before, UniqueFd& fd);
   void forget_file(KnownDirectory& known, std::string_view name);
   void forget_files(KnownDirectory& known);
-  static Passage passage_through(const Known& known, std::string_view name);
+  Passage passage_through(const Known& known, std::string_view name);
 
   void entry_changed(int watch, std::string_view name, bool appeared) override;
   void directory_gone(int watch) override;
@@ -173,7 +177,8 @@ class PathGuard : private WatchListener {
   std::unordered_map<std::string_view, Known> known_;
   std::unordered_map<int, KnownDirectory*> by_watch_;
   std::vector<Known> held_;
-  std::vector<std::shared_ptr<KnownFile>> held_files_;
+  /** Those with a descriptor, from the one that was used least recently. */
+  std::list<std::shared_ptr<KnownFile>> held_files_;
   std::uint64_t clock_ = 0;
   std::size_t file_count_ = 0;
 };

@@ -22,7 +22,7 @@ constexpr int attempts = 8;
 
 napi_value read_cached(napi_env env, napi_callback_info info) {
   MethodCall<DirectoryHandle, 4> call;
-  if (!call.read(env, info)) return nullptr;
+  if (!call.read_fast(env, info)) return nullptr;
   // First, since a new block may be made by JavaScript, which may close the handle.
   ResultMemory& memory = Environment::of(env).result_memory();
   ReadBuffers buffers;

@@ -268,6 +268,11 @@ void populate(void* memory, std::size_t length) {
   const std::size_t before = (page - reinterpret_cast<std::uintptr_t>(memory) % page) % page;
   if (length < before + page) return;
   const std::size_t whole = (length - before) / page * page;
+  // Memory that the heap gives out again has its pages; looking through all of them costs more than asking for the
+  // last.
+  unsigned char present = 0;
+  char* const last = static_cast<char*>(memory) + before + whole - page;
+  if (::mincore(last, page, &present) == 0 && (present & 1) != 0) return;
   static_cast<void>(::madvise(static_cast<char*>(memory) + before, whole, kernel::madv_populate_write));
 }
 

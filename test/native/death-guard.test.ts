@@ -13,6 +13,10 @@ function guarded(...words: readonly string[]): ChildProcess {
   return spawn(deathGuard, ['3', ...words], { stdio: ['pipe', 'pipe', 'pipe', 'pipe'] });
 }
 
+async function outputOf(child: ChildProcess): Promise<string> {
+  return child.stdout === null ? '' : text(child.stdout);
+}
+
 async function endOf(child: ChildProcess): Promise<{ code: number | null; signal: string | null }> {
   const [code, signal] = await once(child, 'exit');
   return { code, signal };
@@ -185,7 +189,7 @@ describe('the command is as it would be without the guard', () => {
       stdio: ['ignore', 'pipe', 'inherit', 'pipe'],
     });
     const bare = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'inherit'] });
-    const [output, expected] = await Promise.all([text(child.stdout), text(bare.stdout)]);
+    const [output, expected] = await Promise.all([outputOf(child), outputOf(bare)]);
     expect(output).toBe(expected);
   });
 
@@ -197,7 +201,7 @@ describe('the command is as it would be without the guard', () => {
     const child = spawn(deathGuard, [...options, '3', 'sh', '-c', script], {
       stdio: ['ignore', 'pipe', 'inherit', 'pipe'],
     });
-    const [group, session] = (await text(child.stdout)).split(/\s/).map(Number);
+    const [group, session] = (await outputOf(child)).split(/\s/).map(Number);
     expect(group === session).toBe(own);
     expect(group).not.toBe(child.pid);
   });

@@ -21,7 +21,7 @@ async function runWith(transaction: TransactionCase, path: string, fault: FaultP
     closedIdentities: [],
   });
   const run = (root as unknown as Record<string, (...given: unknown[]) => Promise<unknown>>)[method];
-  const given = guarded === undefined ? words : [...words, guard];
+  const given = guarded === undefined ? [...words] : [...words, guard];
   testBinding.setFault(fault);
   try {
     const outcome = (await run?.apply(root, given)) as never;
