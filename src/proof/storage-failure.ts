@@ -6,6 +6,8 @@ const codes: Readonly<Record<string, ErrorCode>> = {
   EMFILE: 'too_many_open_files',
   ENFILE: 'too_many_open_files',
   EAGAIN: 'busy',
+  // A mount is told where the entry is looked at; elsewhere the directory was moved out of the root during the walk (openat2(2)).
+  EXDEV: 'busy',
   ENOSYS: 'kernel_capability_missing',
   EPERM: 'kernel_capability_missing',
   WA_HANDLE_CLOSED: 'shutting_down',
