@@ -1,7 +1,6 @@
 #include <cerrno>
 #include <utility>
 
-#include "kernel_abi.h"
 #include "syscalls.h"
 #include "transaction/content.h"
 #include "transaction/names.h"
@@ -26,33 +25,33 @@ Outcome settle(const Slot& slot, const TemporaryFile& temporary) {
   return slot.made_durable(std::move(outcome));
 }
 
+/** One attempt, with a new file of one kind. */
+Outcome create_with(const Slot& slot, const TemporaryFile& temporary, const std::string& bytes) {
+  const auto abandon = [&](Outcome outcome) { return temporary.abandon(slot, std::move(outcome)); };
+  const Status written = write_whole(temporary.fd(), bytes);
+  if (!written) return abandon(Outcome::failed(written.failure()));
+  const Status synced = syscalls::fdatasync(temporary.fd());
+  if (!synced) return abandon(Outcome::failed(synced.failure()));
+  const Status standing = slot.still_stands();
+  if (!standing) return abandon(Outcome::failed(standing.failure()));
+
+  const Status moved = temporary.take_name(slot);
+  if (moved.failed_with(EEXIST)) return abandon(Outcome::of(Ending::exists));
+  if (!moved) return abandon(Outcome::failed(moved.failure()));
+  return settle(slot, temporary);
+}
+
 }  // namespace
 
 Outcome create_file(const Target& target, const std::string& bytes, mode_t mode, const std::string& temporary_name) {
   const auto slot = Slot::open(target);
   if (!slot) return Outcome::failed(slot.failure());
-  // Spares writing a file that cannot take the name; the rename below is what decides.
+  // Spares writing a file that cannot take the name; the rename or link below is what decides.
   const auto taken = syscalls::statx_at(slot->directory(), slot->name(), transaction_facts);
   if (taken) return Outcome::of(Ending::exists);
   if (!taken.failed_with(ENOENT)) return Outcome::failed(taken.failure());
-
-  const auto created = TemporaryFile::create_named(slot.value(), temporary_name, mode);
-  if (!created) return creation_failed(slot.value(), temporary_name, created.failure());
-  const TemporaryFile& temporary = created.value();
-  const auto abandon = [&](Outcome outcome) { return temporary.abandon(slot.value(), std::move(outcome)); };
-
-  const Status written = write_whole(temporary.fd(), bytes);
-  if (!written) return abandon(Outcome::failed(written.failure()));
-  const Status synced = syscalls::fdatasync(temporary.fd());
-  if (!synced) return abandon(Outcome::failed(synced.failure()));
-  const Status standing = slot->still_stands();
-  if (!standing) return abandon(Outcome::failed(standing.failure()));
-
-  const Status moved = move_name(slot->directory(), temporary.name().c_str(), slot->directory(), slot->name(),
-                                 kernel::rename_noreplace, temporary.inode());
-  if (moved.failed_with(EEXIST)) return abandon(Outcome::of(Ending::exists));
-  if (!moved) return abandon(Outcome::failed(moved.failure()));
-  return settle(slot.value(), temporary);
+  return with_temporary_file(slot.value(), temporary_name, mode,
+                             [&](TemporaryFile temporary) { return create_with(slot.value(), temporary, bytes); });
 }
 
 }  // namespace workspace_authority

@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <string_view>
 #include <utility>
 
 #include "kernel_abi.h"
@@ -112,15 +111,6 @@ class Replacement {
   ReadLease lease_;
 };
 
-/** Whether nothing but the way in which the new file was made stood against the transaction. */
-bool needs_named_file(const Outcome& outcome) {
-  const Failure& failure = outcome.failure;
-  if (outcome.ending != Ending::failed || failure.error != EOPNOTSUPP || failure.refusal != Refusal::none) return false;
-  if (failure.syscall == nullptr || !outcome.kept.empty()) return false;
-  const std::string_view syscall = failure.syscall;
-  return syscall == "openat2" || syscall == "linkat";
-}
-
 }  // namespace
 
 Outcome replace_file(const Target& target, const BaseRequest& request, const std::string& bytes,
@@ -137,14 +127,9 @@ Outcome replace_file(const Target& target, const BaseRequest& request, const std
   const auto metadata = Metadata::read(base.fd());
   if (!metadata) return Outcome::failed(metadata.failure());
 
-  const auto attempt = [&](auto create) {
-    auto created = create(slot.value(), temporary_name, 0600);
-    if (!created) return creation_failed(slot.value(), temporary_name, created.failure());
-    return Replacement(slot.value(), base, metadata.value(), created.take()).run(bytes);
-  };
-  Outcome outcome = attempt(TemporaryFile::create_unnamed);
-  if (needs_named_file(outcome)) outcome = attempt(TemporaryFile::create_named);
-  return outcome;
+  return with_temporary_file(slot.value(), temporary_name, 0600, [&](TemporaryFile temporary) {
+    return Replacement(slot.value(), base, metadata.value(), std::move(temporary)).run(bytes);
+  });
 }
 
 }  // namespace workspace_authority

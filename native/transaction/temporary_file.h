@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -32,6 +33,8 @@ class TemporaryFile {
 
   /** Gives an unnamed file its name. EOPNOTSUPP where that is not allowed, so that it must be named from the start. */
   [[nodiscard]] Status publish(const Slot& slot) const;
+  /** Gives the file the slot's own name instead, unless something stands there: EEXIST. EOPNOTSUPP as for `publish`. */
+  [[nodiscard]] Status take_name(const Slot& slot) const;
 
   /** Ends a transaction that has changed nothing: removes the file, or names it as kept when that fails. */
   [[nodiscard]] Outcome abandon(const Slot& slot, Outcome outcome) const;
@@ -41,8 +44,9 @@ class TemporaryFile {
       : fd_(std::move(fd)), name_(std::move(name)), facts_(facts), named_(named) {}
 
   static Result<TemporaryFile> of(UniqueFd fd, std::string name, bool named);
-  /** Whether the file has its name, whatever a call has answered. */
-  [[nodiscard]] bool is_named(const Slot& slot) const;
+  [[nodiscard]] Status link_as(const Slot& slot, const char* name) const;
+  /** Whether the file has the name, whatever a call has answered. */
+  [[nodiscard]] bool has_name(const Slot& slot, const char* name) const;
 
   UniqueFd fd_;
   std::string name_;
@@ -50,7 +54,11 @@ class TemporaryFile {
   bool named_;
 };
 
-/** The outcome of a transaction whose temporary file could not be created; names one that was left all the same. */
-Outcome creation_failed(const Slot& slot, const std::string& name, const Failure& failure);
+/**
+ * Runs one attempt with an unnamed file and, where nothing but that stood against it, another with a named one. A file
+ * that could not be created is the outcome.
+ */
+Outcome with_temporary_file(const Slot& slot, const std::string& name, mode_t mode,
+                            const std::function<Outcome(TemporaryFile)>& attempt);
 
 }  // namespace workspace_authority

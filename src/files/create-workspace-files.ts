@@ -1,4 +1,5 @@
 import { Transactions } from '../capability/transaction-name.ts';
+import { createMutationGate } from '../mutation/gate.ts';
 import type { MutationGate } from '../mutation/mutation-gate.ts';
 import { createFile } from './create-file.ts';
 import { EtagCache } from './etag-cache.ts';
@@ -32,7 +33,8 @@ export function createWorkspaceFiles(options: WorkspaceFilesOptions): WorkspaceF
   const transactions = new Transactions();
   const recovery = { gate, transactions, now };
   const sweeper = new Sweeper(recovery);
-  const context: ChangeContext = { gate, transactions, sweeper, contentLimit };
+  const largeRemovals = createMutationGate({ leases: null });
+  const context: ChangeContext = { gate, transactions, sweeper, contentLimit, largeRemovals };
   const etags = new EtagCache(now);
   const hashes = new HashCache();
   return {

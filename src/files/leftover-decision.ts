@@ -25,7 +25,8 @@ const groupAndOthers = 0o077;
  * displace, or what stands elsewhere; any other content is kept.
  *
  * - A replacement writes its temporary file (mode 0600 until it is complete), exchanges it with the target, and unlinks the displaced.
- * - A creation writes it and renames it to the target's name; nothing foreign ever gets under the temporary name.
+ * - A creation has one only where the file system knows no files without a name: it writes it and renames it to the target's name. What
+ *   a kill cut off while it was written is kept, since anybody may have put it there.
  * - A removal renames the target to the temporary name, verifies, and unlinks.
  */
 export function decideLeftover(
@@ -39,11 +40,11 @@ export function decideLeftover(
     return standsElsewhere ? removedStanding : keptForeign;
   }
   if (leftover.type !== 'file') return keptForeign;
-  if (base === null) return removedUncommitted;
   if (leftover.digest === next) return removedUncommitted;
   if (leftover.digest === base && target.digest === next) return removedDisplaced;
   if (standsElsewhere) return removedStanding;
   if (leftover.size === 0) return removedEmpty;
+  if (base === null) return keptForeign;
   const inPreparation = (leftover.mode & groupAndOthers) === 0 && target.digest === base;
   if (inPreparation && leftover.digest !== null) return removedUncommitted;
   return leftover.digest === base ? keptBase : keptForeign;

@@ -16,6 +16,8 @@ export interface ChangeContext {
   readonly sweeper: Sweeper;
   /** Bytes of content that a file may have before and after a change. */
   readonly contentLimit: number;
+  /** Of this process only, and taken before `gate`. */
+  readonly largeRemovals: MutationGate;
 }
 
 /**

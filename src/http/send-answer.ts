@@ -3,7 +3,7 @@ import type { Answer } from './define-route.ts';
 import type { Exchange } from './exchange.ts';
 import { securityHeaders } from './security-headers.ts';
 
-export const jsonType = 'application/json; charset=utf-8';
+const jsonType = 'application/json; charset=utf-8';
 
 /** Nothing this server tells may be kept by a cache: files change under it. */
 const fixedHeaders: readonly string[] = [...securityHeaders, 'Cache-Control', 'no-store'];

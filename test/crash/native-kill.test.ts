@@ -51,11 +51,8 @@ function checkRoom(root: string, { title, before, after }: TransactionCase, mome
   expect([before, after], moment).toContainEqual(entries);
   const texts = Object.values(leftovers);
   expect(texts.length, moment).toBeLessThanOrEqual(1);
-  if (title === 'create') {
-    // The new file is under its temporary name from the start, and whole when it gets its own.
-    for (const text of texts) expect(newText.startsWith(text), moment).toBe(true);
-    return;
-  }
+  // A new file has no name until it is complete.
+  if (title === 'create') expect(texts, moment).toEqual([]);
   for (const text of texts) expect([oldText, newText], moment).toContain(text);
   // Old content is under the name, or set aside, until the change is complete.
   if (title === 'remove' && texts.length > 0) expect(entries, moment).toEqual(after);

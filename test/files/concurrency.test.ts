@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isAuthorityError } from '../../src/errors/index.ts';
 import { versionOf } from '../../src/files/content-version.ts';
+import { createMutationGate } from '../../src/mutation/gate.ts';
+import type { MutationGate } from '../../src/mutation/mutation-gate.ts';
 import { beneath, openWorkspace, outcomeOf, text } from '../support/files-workspace.ts';
 
 const savers = 64;
@@ -113,5 +115,50 @@ describe('many at once', () => {
     release();
     await running;
     expect(await readFile(join(root, 'f'), 'utf8')).toBe('base');
+  });
+
+  it('removals of files above the limit of content go one after the other, and can be given up', async () => {
+    const gate = createMutationGate({ leases: null });
+    const turns = new Map<string, number>();
+    let active = 0;
+    const observed: MutationGate = {
+      run: (keys, task, options) =>
+        gate.run(
+          keys,
+          async () => {
+            const turn = (turns.get(String(keys)) ?? 0) + 1;
+            turns.set(String(keys), turn);
+            // The first turn only finds that the file is large.
+            if (turn === 1) return task();
+            active += 1;
+            expect(active).toBe(1);
+            return task().finally(() => {
+              active -= 1;
+            });
+          },
+          options,
+        ),
+      pending: () => gate.pending(),
+      depth: (key) => gate.depth(key),
+      close: () => gate.close(),
+    };
+    const names = Array.from({ length: 8 }, (_, index) => `f${index}`);
+    const { files, capability, root } = await openWorkspace({
+      tree: names.map((name) => `${name}: large`),
+      files: { gate: observed, contentLimit: 4 },
+    });
+    const large = { sha1: versionOf(text('large')).sha1 };
+    const leaving = new AbortController();
+    const removals = names.map((name) =>
+      outcomeOf(
+        files.remove(capability, beneath(name), large, name === 'f7' ? { signal: leaving.signal } : {}),
+      ),
+    );
+    leaving.abort();
+    expect(await Promise.all(removals)).toEqual([...Array(7).fill('ok'), 'aborted']);
+    expect(await readdir(root)).toEqual(['f7']);
+    expect(turns.size).toBe(7);
+    expect([...turns.values()].every((count) => count === 2)).toBe(true);
+    expect(await outcomeOf(files.remove(capability, beneath('f7'), base))).toBe('conflict');
   });
 });

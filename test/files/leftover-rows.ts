@@ -100,7 +100,13 @@ export const leftoverRows: readonly LeftoverRow[] = [
     after: [],
     actions: ['removed TMP'],
   },
-  { when: 'half written', parts: creating, tree: ['TMP: ne'], after: [], actions: ['removed TMP'] },
+  {
+    when: 'half written, or put there by somebody else',
+    parts: creating,
+    tree: ['TMP: ne'],
+    after: ['KEPT: ne'],
+    actions: ['kept KEPT'],
+  },
   {
     when: 'somebody took the name',
     parts: creating,

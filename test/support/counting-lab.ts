@@ -6,7 +6,7 @@ import { type AuthorityLab, createLab, type LabOptions } from './authority-lab.t
 import { makeRepository } from './git.ts';
 
 /** Counts what it is asked and agrees: where our own round trip is under test. */
-export class CountingProver implements RepositoryProver {
+class CountingProver implements RepositoryProver {
   asked = 0;
 
   async prove(): Promise<{ readonly agrees: true }> {

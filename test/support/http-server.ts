@@ -51,7 +51,7 @@ export const testToken = 'test-token-of-constant-length-0123456789';
 const silent = { debug: () => undefined, info: () => undefined, error: () => undefined };
 
 /** Accepts `Authorization: Bearer <testToken>` as an operator and `... guest` as a caller who is none. */
-export const testAuthenticate: AppOptions['authenticate'] = (request) => {
+const testAuthenticate: AppOptions['authenticate'] = (request) => {
   const { authorization } = request.headers;
   if (authorization === `Bearer ${testToken}`) return { subject: 'operator', operator: true };
   return authorization === 'Bearer guest' ? { subject: 'guest', operator: false } : null;

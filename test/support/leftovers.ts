@@ -3,7 +3,7 @@ import { currentProcess, type ProcessOwner } from '../../src/capability/process-
 import { contentDigest } from '../../src/capability/transaction-name.ts';
 
 /** A process that ended before this system was started. */
-export const deadOwner: ProcessOwner = { pid: '1', startTime: '1', pidNamespace: '1', boot: '00000000' };
+const deadOwner: ProcessOwner = { pid: '1', startTime: '1', pidNamespace: '1', boot: '00000000' };
 
 export interface LeftoverParts {
   readonly target: string;

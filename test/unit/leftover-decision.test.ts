@@ -65,9 +65,11 @@ const rows: readonly Row[] = [
   ['either side of the exchange', 'replace by the same', file('base'), file('base'), 'removed'],
   ['displaced a foreign version', 'replace by the same', file('foreign'), file('base'), 'kept'],
   ['before the first byte', 'create', empty, missing, 'removed'],
-  ['while writing', 'create', file('part'), missing, 'removed'],
+  ['while writing', 'create', file('part', 0o600), missing, 'kept'],
   ['complete', 'create', file('next'), missing, 'removed'],
-  ['somebody else made the file', 'create', file('part'), file('foreign'), 'removed'],
+  ['somebody else made the file', 'create', file('next'), file('foreign'), 'removed'],
+  ['while writing, and somebody else made the file', 'create', file('part'), file('foreign'), 'kept'],
+  ['somebody else made the very file', 'create', file('part'), file('part'), 'removed'],
   ['a directory under the name', 'create', directory, missing, 'kept'],
   ['after the file was set aside', 'remove', file('base'), missing, 'restored'],
   ['after an empty file was set aside', 'remove', empty, missing, 'restored'],
@@ -86,12 +88,13 @@ describe('what becomes of a leftover', () => {
 
   it('R15: never removes foreign content that stands nowhere else, whatever else is true', () => {
     const standings = [missing, directory, unreadable, empty, file('base'), file('next'), file('part')];
-    for (const kind of ['replace', 'replace by the same', 'remove'] as const) {
+    for (const kind of Object.keys(kinds) as (keyof typeof kinds)[]) {
       for (const target of standings) {
         for (const mode of [0o600, 0o644, 0o777]) {
           const foreign = file('foreign', mode);
           // The one doubt: an incomplete new file is told from a foreign one by its mode and by the base still standing.
-          const likeIncomplete = kind !== 'remove' && mode === 0o600 && target.digest === digests.base;
+          const likeIncomplete =
+            kind.startsWith('replace') && mode === 0o600 && target.digest === digests.base;
           if (!likeIncomplete)
             expect(decideLeftover(kinds[kind], foreign, target).action).not.toBe('removed');
         }
