@@ -21,7 +21,8 @@ constexpr int cached_attempts = 3;
  */
 constexpr std::int64_t write_may_run_ns = 500'000'000;
 
-bool changed_just_now(const FileFacts& facts) {
+bool changed_just_now(const FileFacts& facts, RecentChange recent) {
+  if (recent == RecentChange::accepted) return false;
   struct timespec now = {};
   static_cast<void>(::clock_gettime(CLOCK_REALTIME_COARSE, &now));
   const std::int64_t age = now.tv_sec * 1'000'000'000LL + now.tv_nsec - facts.changed_ns;
@@ -60,19 +61,19 @@ Result<Opened> open_cached(const Passage& passage, const HeldDirectory& root, co
 }
 
 /** Reads through the descriptor that is kept for a file read again and again; false when it is not as it was. */
-bool read_kept(const Passage& passage, std::uint64_t limit, const ReadBuffers& buffers) {
+bool read_kept(const Passage& passage, std::uint64_t limit, RecentChange recent, const ReadBuffers& buffers) {
   const auto size = static_cast<std::uint64_t>(passage.facts.size);
   if (size > limit || size > small_file) return false;
   const int fd = passage.descriptor->fd();
   const auto count = read_cached(fd, size <= buffers.least_size ? buffers.least : buffers.scratch, size + 1);
   if (!count || count.value() != size) return false;
   const auto after = regular_facts(fd);
-  return after && after->same_version(passage.facts) && !changed_just_now(passage.facts);
+  return after && after->same_version(passage.facts) && !changed_just_now(passage.facts, recent);
 }
 
 /** Reads until two looks at the file before and after are equal. */
-CachedAnswer read_opened(int fd, const FileFacts& before, std::uint64_t limit, const ReadBuffers& buffers,
-                         FileFacts& facts, Failure& failure) {
+CachedAnswer read_opened(int fd, const FileFacts& before, std::uint64_t limit, RecentChange recent,
+                         const ReadBuffers& buffers, FileFacts& facts, Failure& failure) {
   facts = before;
   for (int attempt = 0; attempt < cached_attempts; ++attempt) {
     const auto size = static_cast<std::uint64_t>(facts.size);
@@ -92,7 +93,7 @@ CachedAnswer read_opened(int fd, const FileFacts& before, std::uint64_t limit, c
     const bool same = after->same_version(facts);
     facts = after.value();
     if (!same || count != size) continue;
-    if (readable) return changed_just_now(facts) ? CachedAnswer::unknown : CachedAnswer::content;
+    if (readable) return changed_just_now(facts, recent) ? CachedAnswer::unknown : CachedAnswer::content;
     if (size <= limit) return CachedAnswer::unknown;
     failure = Failure{EFBIG, "statx", Refusal::none};
     return CachedAnswer::failed;
@@ -100,10 +101,10 @@ CachedAnswer read_opened(int fd, const FileFacts& before, std::uint64_t limit, c
   return CachedAnswer::unknown;
 }
 
-CachedAnswer read_unguarded(const HeldDirectory& root, const char* path, std::uint64_t limit,
+CachedAnswer read_unguarded(const HeldDirectory& root, const char* path, std::uint64_t limit, RecentChange recent,
                             const ReadBuffers& buffers, FileFacts& facts, Failure& failure) {
   const auto file = open_regular(root.fd(), root, path, Lookup::cached_only);
-  if (file) return read_opened(file->fd.get(), file->facts, limit, buffers, facts, failure);
+  if (file) return read_opened(file->fd.get(), file->facts, limit, recent, buffers, facts, failure);
   failure = file.failure();
   return must_wait(failure) ? CachedAnswer::unknown : CachedAnswer::failed;
 }
@@ -111,12 +112,12 @@ CachedAnswer read_unguarded(const HeldDirectory& root, const char* path, std::ui
 }  // namespace
 
 CachedAnswer read_without_waiting(const HeldDirectory& root, const char* path, std::uint64_t limit, PathGuard* guard,
-                                  const ReadBuffers& buffers, FileFacts& facts, Failure& failure) {
-  if (guard == nullptr) return read_unguarded(root, path, limit, buffers, facts, failure);
+                                  RecentChange recent, const ReadBuffers& buffers, FileFacts& facts, Failure& failure) {
+  if (guard == nullptr) return read_unguarded(root, path, limit, recent, buffers, facts, failure);
   const SplitPath split = split_path(path);
   const auto passage = guard->recall(split.directory, split.name);
   if (!passage.has_value()) return CachedAnswer::unknown;
-  if (passage->descriptor != nullptr && read_kept(*passage, limit, buffers)) {
+  if (passage->descriptor != nullptr && read_kept(*passage, limit, recent, buffers)) {
     facts = passage->facts;
     return guard->confirm(*passage) == PathGuard::Verdict::holds ? CachedAnswer::content : CachedAnswer::unknown;
   }
@@ -126,7 +127,7 @@ CachedAnswer read_without_waiting(const HeldDirectory& root, const char* path, s
     if (must_wait(failure)) return CachedAnswer::unknown;
     return guard->confirm(*passage) == PathGuard::Verdict::holds ? CachedAnswer::failed : CachedAnswer::unknown;
   }
-  const CachedAnswer answer = read_opened(opened->fd.get(), opened->before, limit, buffers, facts, failure);
+  const CachedAnswer answer = read_opened(opened->fd.get(), opened->before, limit, recent, buffers, facts, failure);
   if (answer == CachedAnswer::unknown) return answer;
   const auto verdict = answer == CachedAnswer::content ? guard->confirm(*passage, split.name, facts, &opened->fd)
                                                        : guard->confirm(*passage);

@@ -43,9 +43,16 @@ struct ReadBuffers {
   char* scratch = nullptr;
 };
 
+/** What to make of a file that changed a moment ago: a write(2) that is still going on shows in nothing. */
+enum class RecentChange {
+  unknown,
+  /** The content may be half of one version and half of another; the caller knows the one that it will accept. */
+  accepted,
+};
+
 /** Reads a file of at most `small_file` bytes without ever waiting. */
 CachedAnswer read_without_waiting(const HeldDirectory& root, const char* path, std::uint64_t limit, PathGuard* guard,
-                                  const ReadBuffers& buffers, FileFacts& facts, Failure& failure);
+                                  RecentChange recent, const ReadBuffers& buffers, FileFacts& facts, Failure& failure);
 
 /** Opens without ever waiting; nothing when that is not possible or fails. */
 std::optional<GuardedFile> open_without_waiting(const HeldDirectory& root, std::string_view path, PathGuard* guard);

@@ -21,7 +21,7 @@ namespace {
 constexpr int attempts = 8;
 
 napi_value read_cached(napi_env env, napi_callback_info info) {
-  MethodCall<DirectoryHandle, 4> call;
+  MethodCall<DirectoryHandle, 5> call;
   if (!call.read_fast(env, info)) return nullptr;
   // First, since a new block may be made by JavaScript, which may close the handle.
   ResultMemory& memory = Environment::of(env).result_memory();
@@ -41,11 +41,15 @@ napi_value read_cached(napi_env env, napi_callback_info info) {
   if (!slots) return throw_failure(env, slots.failure());
   const auto guard = borrow_guard(env, call.arguments[3], *call.self->held);
   if (!guard) return throw_failure(env, guard.failure());
+  // Left out, it is undefined, which is no boolean.
+  bool accepted = false;
+  static_cast<void>(napi_get_value_bool(env, call.arguments[4], &accepted));
+  const RecentChange recent = accepted ? RecentChange::accepted : RecentChange::unknown;
 
   FileFacts facts;
   Failure failure;
-  const CachedAnswer answer =
-      read_without_waiting(*call.self->held, buffer.bytes, limit.value(), guard.value(), buffers, facts, failure);
+  const CachedAnswer answer = read_without_waiting(*call.self->held, buffer.bytes, limit.value(), guard.value(), recent,
+                                                   buffers, facts, failure);
   const auto size = static_cast<std::size_t>(facts.size);
   if (answer == CachedAnswer::content) {
     facts.copy_to(slots.value());

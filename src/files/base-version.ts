@@ -29,10 +29,22 @@ export function assertNamesVersion(base: BaseVersion): void {
  * @throws `conflict` when the hash is stale | `precondition_failed` when only the entity tag is
  */
 export function assertCurrentBase(base: BaseVersion, standing: FileVersion): void {
-  const staleHash = base.sha1 !== undefined && base.sha1.toLowerCase() !== standing.sha1;
-  const staleTag = base.etag !== undefined && base.etag !== standing.etag;
+  const { staleHash, staleTag } = compare(base, standing);
   if (staleHash) throw staleBase({ sha1: base.sha1 as string }, standing, []);
   if (staleTag) throw staleBase({ etag: base.etag as string }, standing, []);
+}
+
+/** Whether that is the version that the change names. */
+export function isCurrentBase(base: BaseVersion, standing: FileVersion): boolean {
+  const named = base.sha1 !== undefined || base.etag !== undefined;
+  const { staleHash, staleTag } = compare(base, standing);
+  return named && !staleHash && !staleTag;
+}
+
+function compare(base: BaseVersion, standing: FileVersion) {
+  const staleHash = base.sha1 !== undefined && base.sha1.toLowerCase() !== standing.sha1;
+  const staleTag = base.etag !== undefined && base.etag !== standing.etag;
+  return { staleHash, staleTag };
 }
 
 /** The refusal of a change whose base does not stand any more. `kept`: recovery files that the attempt left beside. */

@@ -4,7 +4,13 @@ import type { FileCapability } from '../capability/file-capability.ts';
 import type { HeldRoot } from '../capability/held-root.ts';
 import { nameOf, parentOf } from '../capability/native-path.ts';
 import { codeOf } from '../capability/refusal.ts';
-import { assertCurrentBase, assertNamesVersion, nothingStanding, staleBase } from './base-version.ts';
+import {
+  assertCurrentBase,
+  assertNamesVersion,
+  isCurrentBase,
+  nothingStanding,
+  staleBase,
+} from './base-version.ts';
 import { changeRefusal } from './change-refusal.ts';
 import { type CurrentContent, readCurrent, readStanding } from './current-content.ts';
 import { type ChangeContext, fileKey, underCapability, underGate } from './operation.ts';
@@ -45,7 +51,9 @@ export function changeBased<Result>(
     const parent = parentOf(path);
     await context.sweeper.sweep(retained, parent);
     const commit = async () => {
-      const current = await readCurrent(held, path, change.limit);
+      const current = await readCurrent(held, path, change.limit, (reading) =>
+        isCurrentBase(change.base, reading),
+      );
       assertNamesVersion(change.base);
       assertCurrentBase(change.base, current.reading);
       const content = { base: current.reading.bytes, next: change.next };

@@ -107,7 +107,9 @@ export interface DirectoryHandle {
   openFile(path: NativePath, guard: PathGuard | null): Promise<FileHandle>;
   /**
    * Reads a whole regular file of at most `limit` bytes and fills `facts` (a BigInt64Array of `fileFacts.count`).
-   * Never blocks: undefined means that the kernel would have had to wait, and `read` must be called instead.
+   * Never blocks: undefined means that the kernel would have had to wait, or that the file changed so lately that a write(2) may
+   * still go on, and `read` must be called instead. `acceptRecent` answers in the second case, too: for a caller who knows which
+   * content it will accept, as what it gets may be half of one version and half of another.
    * @throws `EFBIG` (facts are filled) | `WA_NOT_REGULAR` | `WA_CLOSED_DIRECTORY` | errno
    */
   readCached(
@@ -115,6 +117,7 @@ export interface DirectoryHandle {
     limit: number,
     facts: BigInt64Array,
     guard: PathGuard | null,
+    acceptRecent?: boolean,
   ): Uint8Array | undefined;
   read(path: NativePath, limit: number, facts: BigInt64Array, guard: PathGuard | null): Promise<Uint8Array>;
   /** Fills `facts` of the entry itself without opening it for reading. False: the kernel would have had to wait. @throws errno */
