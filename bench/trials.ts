@@ -125,7 +125,8 @@ export const trials: readonly Trial[] = [
       })),
       {
         name: `depth 5, ${manyFiles} files in turn`,
-        must: timeAtMost(2),
+        // Beyond the paper, which has one file: most of these are opened anew.
+        must: timeAtMost(3),
         goal: timeAtMost(1.35),
         prepare: async (cleanup) => (await import('./trials/read-floor.ts')).prepare(cleanup, 5, manyFiles),
       },

@@ -2,6 +2,7 @@
 
 #include <csignal>
 
+#include "late_close.h"
 #include "old_libraries.h"
 
 #ifdef WITH_FAULTS
@@ -81,6 +82,7 @@ void WriterPool::run() {
     if (napi_call_threadsafe_function(results_, work.get(), napi_tsfn_nonblocking) == napi_ok) {
       static_cast<void>(work.release());
     }
+    close_late_ones();
     lock.lock();
   }
 }

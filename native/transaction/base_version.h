@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "result.h"
 #include "transaction/inode.h"
@@ -28,6 +29,8 @@ class BaseVersion {
   static Result<std::optional<BaseVersion>> open(const Slot& slot, const BaseRequest& request);
 
   [[nodiscard]] int fd() const { return fd_.get(); }
+  /** Gives up the file; nothing but the destructor may follow. */
+  [[nodiscard]] UniqueFd take_fd() { return std::move(fd_); }
   [[nodiscard]] const struct statx& facts() const { return facts_; }
 
   /** Whether the slot's name still leads to the base with the same content, asked before anything is changed. */

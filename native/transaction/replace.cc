@@ -2,9 +2,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <optional>
 #include <utility>
 
 #include "kernel_abi.h"
+#include "late_close.h"
 #include "syscalls.h"
 #include "transaction/content.h"
 #include "transaction/metadata.h"
@@ -117,19 +119,22 @@ Outcome replace_file(const Target& target, const BaseRequest& request, const std
                      const std::string& temporary_name) {
   const auto slot = Slot::open(target);
   if (!slot) return Outcome::failed(slot.failure());
-  const auto opened = BaseVersion::open(slot.value(), request);
+  auto opened = BaseVersion::open(slot.value(), request);
   if (!opened) return Outcome::failed(opened.failure());
-  if (!opened->has_value()) return Outcome::of(Ending::conflict);
-  const BaseVersion& base = *opened.value();
+  std::optional<BaseVersion> found = opened.take();
+  if (!found.has_value()) return Outcome::of(Ending::conflict);
+  BaseVersion& base = *found;
   // A rename needs no permission on the file itself; a read-only file is one all the same.
   const Status writable = syscalls::may_access(base.fd(), W_OK);
   if (!writable) return Outcome::failed(writable.failure());
   const auto metadata = Metadata::read(base.fd());
   if (!metadata) return Outcome::failed(metadata.failure());
 
-  return with_temporary_file(slot.value(), temporary_name, 0600, [&](TemporaryFile temporary) {
+  Outcome outcome = with_temporary_file(slot.value(), temporary_name, 0600, [&](TemporaryFile temporary) {
     return Replacement(slot.value(), base, metadata.value(), std::move(temporary)).run(bytes);
   });
+  close_late(base.take_fd());
+  return outcome;
 }
 
 }  // namespace workspace_authority

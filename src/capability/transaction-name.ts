@@ -1,4 +1,4 @@
-import { hash, randomBytes } from 'node:crypto';
+import { hash, randomBytes, randomUUID } from 'node:crypto';
 import { currentProcess, type ProcessOwner } from './process-owner.ts';
 
 /**
@@ -30,6 +30,7 @@ export interface TransactionContent {
 /** Digits of a content digest: 8 bytes in hex. */
 export const digestDigits = 16;
 const instanceDigits = 8;
+const transactionDigits = 32 - instanceDigits;
 /** A name of 255 bytes (NAME_MAX) less what `.kept-63` needs more than `.tmp`. */
 const longestName = 255 - 5;
 
@@ -102,7 +103,8 @@ export class Transactions {
     content: TransactionContent,
     change: (temporaryName: string) => Promise<Result>,
   ): Promise<Result> {
-    const transaction = `${this.#instance}${randomBytes(12).toString('hex')}`;
+    // Node keeps random bytes in store for these, while `randomBytes` asks the kernel each time.
+    const transaction = `${this.#instance}${randomUUID().replaceAll('-', '').slice(0, transactionDigits)}`;
     const name = transactionName(transaction, target, content);
     this.#active.add(transaction);
     try {

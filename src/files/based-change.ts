@@ -12,9 +12,9 @@ import {
   staleBase,
 } from './base-version.ts';
 import { changeRefusal } from './change-refusal.ts';
-import { type CurrentContent, readCurrent, readStanding } from './current-content.ts';
+import { type CurrentContent, readCurrent, readExpected, readStanding } from './current-content.ts';
 import { type ChangeContext, fileKey, underCapability, underGate } from './operation.ts';
-import type { BaseVersion, ChangeOptions } from './workspace-files.ts';
+import type { BaseVersion, ChangeOptions, FileReading } from './workspace-files.ts';
 
 export interface BasedChange<Result> {
   readonly base: BaseVersion;
@@ -35,8 +35,8 @@ type CommitOutcome<Result> =
   | { readonly committed: false; readonly kept: readonly string[] };
 
 /**
- * Changes a file that the caller has seen (R13): when it is its turn, proves the capability, reads what stands there, compares it with
- * the base, proves the capability again, and commits. The path is judged before the base is.
+ * Changes a file that the caller has seen (R13): when it is its turn, reads what stands there, compares it with the base, and commits.
+ * The capability is proven after each wait and immediately before the commit. The path is judged before the base is.
  */
 export function changeBased<Result>(
   context: ChangeContext,
@@ -50,19 +50,19 @@ export function changeBased<Result>(
     assertOpenNames(path, held.confinement);
     const parent = parentOf(path);
     await context.sweeper.sweep(retained, parent);
-    const commit = async () => {
-      const current = await readCurrent(held, path, change.limit, (reading) =>
-        isCurrentBase(change.base, reading),
-      );
+    const isBase = (reading: FileReading) => isCurrentBase(change.base, reading);
+    const look = () => readExpected(held, path, change.limit, isBase);
+    const commit = async (expected: CurrentContent | undefined) => {
+      const current = expected ?? (await readCurrent(held, path, change.limit));
       assertNamesVersion(change.base);
       assertCurrentBase(change.base, current.reading);
       const content = { base: current.reading.bytes, next: change.next };
       return context.transactions.run(nameOf(path), content, async (temporaryName) => {
-        await retained.assertCurrent(options.signal);
+        if (expected === undefined) await retained.assertCurrent(options.signal);
         return commitOrConflict(held, path, change, current, temporaryName);
       });
     };
-    return underGate(context, retained, [fileKey(held, path)], parent, commit, options);
+    return underGate(context, retained, [fileKey(held, path)], parent, look, commit, options);
   });
 }
 

@@ -15,24 +15,34 @@ export interface CurrentContent {
 }
 
 /**
- * Reads a file without following any link. What a save in progress may have torn is taken only when it is whole all the same, which is
- * when it is the `expected` content: so a client that saves again and again need not wait for a look at its own last save.
- * @throws `symlink_not_writable` | `path_outside_workspace` | `administrative_path` | `not_found` | `not_regular_file` | `file_too_large` | ...
+ * The content when it can be had without waiting and is the expected one; undefined otherwise. What a save in progress may have torn is
+ * whole if it is what was expected, so a client that saves again and again does not wait for a look at its own last save.
  */
-export async function readCurrent(
+export function readExpected(
   held: HeldRoot,
   path: string,
   limit: number,
-  isExpected: (reading: FileReading) => boolean = () => false,
-): Promise<CurrentContent> {
+  isExpected: (reading: FileReading) => boolean,
+): CurrentContent | undefined {
+  const facts = emptyFacts();
+  try {
+    const bytes = held.directory.readCached(path, limit, facts, held.guard, true);
+    const content = bytes === undefined ? undefined : currentContent(bytes, facts);
+    return content !== undefined && isExpected(content.reading) ? content : undefined;
+  } catch {
+    // Whoever reads it in full meets the same failure, and reports it.
+    return undefined;
+  }
+}
+
+/**
+ * Reads a file without following any link.
+ * @throws `symlink_not_writable` | `path_outside_workspace` | `administrative_path` | `not_found` | `not_regular_file` | `file_too_large` | ...
+ */
+export async function readCurrent(held: HeldRoot, path: string, limit: number): Promise<CurrentContent> {
   const { directory, guard } = held;
   const facts = emptyFacts();
   try {
-    const early = directory.readCached(path, limit, facts, guard, true);
-    if (early !== undefined) {
-      const content = currentContent(early, facts);
-      if (isExpected(content.reading)) return content;
-    }
     const bytes =
       directory.readCached(path, limit, facts, guard) ?? (await directory.read(path, limit, facts, guard));
     return currentContent(bytes, facts);

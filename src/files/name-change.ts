@@ -46,7 +46,7 @@ export function changeNames<Result>(
         throw await changeRefusal(held, last, error);
       }
     };
-    return underGate(context, retained, keys, parentOf(last), guarded, options);
+    return underGate(context, retained, keys, parentOf(last), () => undefined, guarded, options);
   });
 }
 

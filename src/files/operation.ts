@@ -46,20 +46,23 @@ export async function assertInPlace(held: HeldRoot): Promise<void> {
 
 /**
  * Runs a change when its paths are free. The capability is proven again after the wait; the change itself proves it once more right
- * before its commit point.
+ * before its commit point, unless it has not waited since. `look`, which must not wait, comes before that proof: what it gives may be
+ * used, as the proof that follows covers it.
  */
-export async function underGate<Result>(
+export async function underGate<Result, Sight>(
   context: ChangeContext,
   capability: FileCapability,
   keys: readonly GateKey[],
   parent: string,
-  change: () => Promise<Result>,
+  look: () => Sight,
+  change: (sight: Sight) => Promise<Result>,
   options: ChangeOptions,
 ): Promise<Result> {
   const guarded = async () => {
-    await capability.assertCurrent(options.signal);
+    const sight = look();
     await assertExchange(capability.held, parent);
-    return change();
+    await capability.assertCurrent(options.signal);
+    return change(sight);
   };
   return context.gate.run(keys, guarded, options.signal === undefined ? {} : { signal: options.signal });
 }

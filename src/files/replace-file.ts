@@ -27,10 +27,13 @@ export async function replaceFile(
         baseDevice: device,
         temporaryName,
       };
-      const outcome = await held.directory.replace(path, request, held.guard);
+      const replacing = held.directory.replace(path, request, held.guard);
+      // While the writer thread works.
+      const version = versionOf(bytes);
+      const outcome = await replacing;
       if (outcome.outcome === 'conflict') return { committed: false, kept: outcome.kept };
       held.noteOpenWriterCheck(outcome.leaseChecked);
-      return { committed: true, result: { ...versionOf(bytes), kept: outcome.kept } };
+      return { committed: true, result: { ...version, kept: outcome.kept } };
     },
   } satisfies BasedChange<Committed>;
   return changeBased(context, capability, path, change, options);

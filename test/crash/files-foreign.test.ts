@@ -42,7 +42,7 @@ const foreignActs: Readonly<Record<string, ForeignAct>> = {
 function momentsOf(trace: readonly string[]): readonly number[] {
   const all = trace.map((_, index) => index + 1);
   if (long) return all;
-  const changesName = (index: number) => /^(renameat2|unlinkat)$/.test(trace[index - 1] ?? '');
+  const changesName = (index: number) => /^(renameat2|linkat|unlinkat)$/.test(trace[index - 1] ?? '');
   return all.filter((occurrence) => changesName(occurrence) || changesName(occurrence - 1));
 }
 

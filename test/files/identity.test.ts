@@ -138,11 +138,12 @@ describe('proving again', () => {
   }
 
   it.each(Object.keys(changes) as readonly (keyof typeof changes)[])(
-    'R06: %s asks after the wait and right before the commit point, and a refusal there changes nothing',
+    'R06: %s asks after each wait and right before the commit point, and a refusal there changes nothing',
     async (change) => {
       const workspace = await openWorkspace({ tree: ['f: old', 'empty/'] });
       const before = await workspace.tree();
-      const times = change === 'recover' ? [1] : [1, 2];
+      // What is read without waiting needs no second proof; a recovery has only one moment.
+      const times = ['replace', 'remove', 'recover'].includes(change) ? [1] : [1, 2];
       for (const failAt of times) {
         const { capability } = counting(workspace, failAt);
         await using disposed = capability;
@@ -150,6 +151,26 @@ describe('proving again', () => {
           'workspace_not_authorized',
         );
         expect(await workspace.tree()).toEqual(before);
+      }
+    },
+  );
+
+  it.each(['replace', 'remove'] as const)(
+    'R06: %s asks once more when it had to wait for the content of its base',
+    async (change) => {
+      const large = 'x'.repeat(100_000);
+      const workspace = await openWorkspace({ tree: [`f: ${large}`] });
+      for (const failAt of [1, 2]) {
+        const { capability } = counting(workspace, failAt);
+        await using disposed = capability;
+        const version = { sha1: versionOf(text(large)).sha1 };
+        const { files } = workspace;
+        const changing =
+          change === 'replace'
+            ? files.replace(disposed, beneath('f'), text('new'), version)
+            : files.remove(disposed, beneath('f'), version);
+        expect(await outcomeOf(changing)).toBe('workspace_not_authorized');
+        expect(await workspace.tree()).toEqual([`f: ${large}`]);
       }
     },
   );
