@@ -1,31 +1,38 @@
 import type { FileCapability } from '../capability/file-capability.ts';
 import type { DirectoryHandle } from '../capability/handles.ts';
-import { mintFileCapability, mintRepositoryCapability } from '../capability/mint.ts';
+import {
+  mintFileCapability,
+  mintManagedWorktreeCapability,
+  mintRepositoryCapability,
+} from '../capability/mint.ts';
 import type { RepositoryCapability } from '../capability/repository-capability.ts';
 import { AuthorityError, isAuthorityError } from '../errors/index.ts';
-import type { FactLog, ProofFact } from '../proof/facts.ts';
+import { establish, type FactLog, type ProofFact } from '../proof/facts.ts';
 import { translateStorageFailure } from '../proof/storage-failure.ts';
-import type { WorkspaceRow } from '../registry/workspace-registry.ts';
+import { abortable } from './abortable.ts';
 import type { Authority, Explanation } from './authority.ts';
 import { createPathCanonicalizer } from './canonical-path.ts';
 import { assertStillProven } from './current-proof.ts';
+import { CachedMainCheckouts, claimedRowOf } from './main-checkouts.ts';
 import type { AuthorityOptions } from './ports.ts';
-import { type ProofContext, proveWorkspace } from './prove-workspace.ts';
+import type { ProofContext, Standing } from './proof-context.ts';
+import { proveWorkspace } from './prove-workspace.ts';
 import type { ProvenWorkspace } from './proven-workspace.ts';
 import { findRow } from './registry-rows.ts';
 import { notAuthorized, parseSelector } from './selector.ts';
 import { surveyWorkspace, type WorkspaceSurveyor } from './survey-workspace.ts';
-import { WorkspaceCache } from './workspace-cache.ts';
+import { type Subject, WorkspaceCache } from './workspace-cache.ts';
 
 /** Enough for every workspace of one person; some hundred descriptors. */
 const defaultCapacity = 256;
 
-/** A workspace that was proven may be evicted before it is lent; so often in a row means that the cache is far too small. */
+/** A root that was proven may be evicted before it is lent; so often in a row means that the cache is far too small. */
 const lendAttempts = 8;
 
 /**
- * The decision from a selector to a capability. In this order: the text, the row in the registry as it is now, the directory under
- * the row's path with its pinned identity, what it lies in, its repository (R02, R03, R05).
+ * The decision from a selector to a capability, in this order: the text, the row in the registry as it is now, and without one a
+ * worktree, managed or linked, of a registered main checkout; then the directory under the path with its pinned identity, what it lies
+ * in, its repository (R02, R03, R05, R30-R34).
  */
 export function createAuthority(options: AuthorityOptions): Authority & WorkspaceSurveyor {
   return new RegistryAuthority(options);
@@ -35,12 +42,17 @@ class RegistryAuthority implements Authority, WorkspaceSurveyor {
   readonly #options: AuthorityOptions;
   readonly #canonicalizer = createPathCanonicalizer();
   readonly #cache: WorkspaceCache;
+  readonly #mainCache: WorkspaceCache;
+  readonly #mains: CachedMainCheckouts;
   readonly #closing = new AbortController();
   #top: Promise<DirectoryHandle> | null = null;
 
   constructor(options: AuthorityOptions) {
     this.#options = options;
-    this.#cache = new WorkspaceCache(options.capacity ?? defaultCapacity, (row) => this.#prove(row, null));
+    const { capacity = defaultCapacity, registry } = options;
+    this.#cache = new WorkspaceCache(capacity, (subject) => this.#prove(subject, standingOf(subject), null));
+    this.#mainCache = new WorkspaceCache(capacity, (subject) => this.#prove(subject, 'main', null));
+    this.#mains = new CachedMainCheckouts(registry, this.#mainCache);
   }
 
   async authorize(selector: string, signal?: AbortSignal): Promise<FileCapability> {
@@ -58,11 +70,11 @@ class RegistryAuthority implements Authority, WorkspaceSurveyor {
   async explain(selector: string, signal?: AbortSignal): Promise<Explanation> {
     const facts: ProofFact[] = [];
     try {
-      const row = await this.#findRow(selector, facts, signal);
-      const workspace = await this.#prove(row, facts, signal);
-      const { gitBoundary, held } = workspace;
+      const subject = await this.#findSubject(selector, facts, signal);
+      const workspace = await this.#prove(subject, standingOf(subject), facts, signal);
+      const { kind, gitBoundary, held } = workspace;
       workspace.close();
-      const result = { kind: 'workspace', gitBoundary, root: held.path };
+      const result = { kind, gitBoundary, root: held.path };
       return { selector, authorized: true, facts, result, refusal: null };
     } catch (error) {
       if (!isAuthorityError(error) || error.code === 'aborted') throw error;
@@ -78,6 +90,7 @@ class RegistryAuthority implements Authority, WorkspaceSurveyor {
   async close(): Promise<void> {
     this.#closing.abort(new AuthorityError('shutting_down'));
     await this.#cache.close();
+    await this.#mainCache.close();
     const top = await this.#top?.catch(() => null);
     top?.close();
   }
@@ -92,26 +105,37 @@ class RegistryAuthority implements Authority, WorkspaceSurveyor {
       row.catch(() => undefined);
       return null;
     }
-    if (row === null) return null;
-    const workspace = this.#cache.take(row);
-    return workspace === null ? null : this.#mint(workspace);
+    const subject = { path: selector, row };
+    const workspace = this.#cache.take(subject);
+    return workspace === null ? null : this.#mint(workspace, subject);
   }
 
   async #authorizeWaiting(selector: string, signal?: AbortSignal): Promise<FileCapability> {
-    const row = await this.#findRow(selector, null, signal);
+    const subject = await this.#findSubject(selector, null, signal);
     for (let attempt = 0; attempt < lendAttempts; attempt += 1) {
-      const workspace = await abortable(this.#cache.obtain(row), signal);
+      const workspace = await abortable(this.#obtain(subject), signal);
       this.#assertOpen(signal);
-      if (!workspace.isClosed) return this.#mint(workspace);
+      if (!workspace.isClosed) return this.#mint(workspace, subject);
     }
     throw new AuthorityError('busy', { details: { what: 'workspace cache' } });
   }
 
+  async #obtain(subject: Subject): Promise<ProvenWorkspace> {
+    try {
+      return await this.#cache.obtain(subject);
+    } catch (error) {
+      // What gives no authority any more must not stay open.
+      this.#cache.drop(subject.path);
+      throw error;
+    }
+  }
+
   /**
-   * The row a selector means. A spelling that is itself a registered path means that row and nothing else, wherever a link in its
-   * place leads (R05); any other spelling is followed once to what it leads to (decisions 1.5).
+   * What a selector means. A spelling that is itself a registered path means that row and nothing else, wherever a link in its place
+   * leads (R05); any other spelling is followed once to what it leads to. Without a row it may be a worktree, whose selector must be
+   * its canonical path (R30, decisions 1.5).
    */
-  async #findRow(selector: string, log: FactLog, signal?: AbortSignal): Promise<WorkspaceRow> {
+  async #findSubject(selector: string, log: FactLog, signal?: AbortSignal): Promise<Subject> {
     this.#assertOpen(signal);
     const path = parseSelector(selector);
     const { registry } = this.#options;
@@ -120,41 +144,56 @@ class RegistryAuthority implements Authority, WorkspaceSurveyor {
     // Asked also where nothing stands: an absent directory takes the same steps as an unregistered one.
     const row = direct ?? (await findRow(registry, canonical ?? path));
     this.#assertOpen(signal);
-    if (row === null) {
-      this.#cache.drop(path);
-      log?.push({ fact: 'registry row', expected: 'one', seen: 'none', holds: false });
-      throw notAuthorized();
+    if (row !== null) {
+      log?.push({ fact: 'registry row', expected: 'one, or a worktree of one', seen: row.id, holds: true });
+      return { path: row.path, row };
     }
-    log?.push({ fact: 'registry row', expected: 'one', seen: row.id, holds: true });
-    return row;
+    const spelled = canonical === selector;
+    log?.push({ fact: 'registry row', expected: 'one, or a worktree of one', seen: 'none', holds: true });
+    const fact = {
+      fact: 'selector',
+      expected: 'a canonical path',
+      seen: spelled ? 'so' : 'another spelling',
+    };
+    const seen = canonical === null ? { ...fact, seen: 'nothing stands there' } : fact;
+    if (!spelled) this.#cache.drop(path);
+    establish(log, seen, spelled, notAuthorized);
+    return { path, row };
   }
 
-  async #prove(row: WorkspaceRow, log: FactLog, signal?: AbortSignal): Promise<ProvenWorkspace> {
+  async #prove(
+    subject: Subject,
+    standing: Standing,
+    log: FactLog,
+    signal?: AbortSignal,
+  ): Promise<ProvenWorkspace> {
     const ending = this.#closing.signal;
     const stop = signal === undefined ? ending : AbortSignal.any([signal, ending]);
-    return proveWorkspace(await this.#context(), row, log, stop);
+    return proveWorkspace(await this.#context(), claimedRowOf(subject), standing, log, stop);
   }
 
-  #mint(workspace: ProvenWorkspace): FileCapability {
+  #mint(workspace: ProvenWorkspace, { row }: Subject): FileCapability {
     const context = () => this.#context();
+    const { kind, gitBoundary, repository } = workspace;
     const proof = {
-      kind: 'workspace',
+      kind,
       held: workspace.held.retain(),
       assertCurrent: (signal?: AbortSignal) =>
-        assertStillProven(this.#options.registry, context, workspace, signal),
+        assertStillProven(this.#options.registry, context, workspace, row !== null, signal),
     } as const;
-    const { gitBoundary } = workspace;
-    const repository = workspace.lendRepository();
-    if (gitBoundary !== 'root') return mintFileCapability({ ...proof, gitBoundary });
-    if (repository === null) throw new AuthorityError('internal_error');
-    return mintRepositoryCapability({ ...proof, gitBoundary, repository });
+    if (gitBoundary !== 'root' || repository === null) return mintFileCapability({ ...proof, gitBoundary });
+    const lent = { gitBoundary, repository: repository.lend() };
+    const managed = repository.managed?.facts ?? null;
+    if (kind !== 'managed-worktree' || managed === null)
+      return mintRepositoryCapability({ ...proof, ...lent });
+    return mintManagedWorktreeCapability({ ...proof, ...lent, kind, managed });
   }
 
   async #context(): Promise<ProofContext> {
-    const { native, prover, protectedDirectories, pins } = this.#options;
+    const { registry: _, capacity: __, ...options } = this.#options;
     // There is no geteuid where there is no addon either.
     const owner = process.geteuid?.() ?? -1;
-    return { native, prover, protectedDirectories, ...(pins && { pins }), owner, top: await this.#openTop() };
+    return { ...options, owner, top: await this.#openTop(), mains: this.#mains };
   }
 
   #openTop(): Promise<DirectoryHandle> {
@@ -171,6 +210,10 @@ class RegistryAuthority implements Authority, WorkspaceSurveyor {
   }
 }
 
+function standingOf({ row }: Subject): Standing {
+  return row === null ? 'unregistered' : 'registered';
+}
+
 /** For a step that could not look at its fact at all. */
 function factOfRefusal({ code, details }: AuthorityError): ProofFact {
   const { file, field, prover, reason } = details;
@@ -185,19 +228,4 @@ function factOfRefusal({ code, details }: AuthorityError): ProofFact {
 
 function isRepository(capability: FileCapability): capability is RepositoryCapability {
   return capability.gitBoundary === 'root';
-}
-
-/** Ends the wait when the caller goes away; the shared proof goes on for the others. */
-async function abortable<Result>(work: Promise<Result>, signal?: AbortSignal): Promise<Result> {
-  if (signal === undefined) return work;
-  let onAbort: (() => void) | undefined;
-  const gone = new Promise<never>((_, reject) => {
-    onAbort = () => reject(new AuthorityError('aborted', { cause: signal.reason }));
-    signal.addEventListener('abort', onAbort, { once: true });
-  });
-  try {
-    return await Promise.race([work, gone]);
-  } finally {
-    if (onAbort !== undefined) signal.removeEventListener('abort', onAbort);
-  }
 }

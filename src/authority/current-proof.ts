@@ -1,16 +1,19 @@
 import { matchesStoredIdentity } from '../capability/identity.ts';
-import { AuthorityError } from '../errors/index.ts';
-import { proveMainCheckout } from '../proof/prove-main-checkout.ts';
+import { AuthorityError, isAuthorityError } from '../errors/index.ts';
+import { proveCheckout } from '../proof/prove-checkout.ts';
 import { translateStorageFailure } from '../proof/storage-failure.ts';
 import type { WorkspaceRegistry, WorkspaceRow } from '../registry/workspace-registry.ts';
-import type { ProofContext } from './prove-workspace.ts';
+import type { ProofContext } from './proof-context.ts';
+import { proveManagedOf } from './prove-git.ts';
+import type { ProvenRepository } from './proven-repository.ts';
 import type { ProvenWorkspace } from './proven-workspace.ts';
 import { findRow } from './registry-rows.ts';
 import { notAuthorized } from './selector.ts';
 
 /**
- * The re-proof of a capability in use (R06): the row is still there and still means this directory, the root's name leads to the held
- * root, and for a repository `.git` leads to the held Git directory with an unchanged configuration; a changed one is proven anew.
+ * The re-proof of a capability in use (R06): the row that it stands on is still there and still means this directory, each name leads to
+ * the held root and main checkout, and the checkout is unchanged; a changed one is proven anew on the same handles. A capability never
+ * becomes one of another kind.
  * @throws `workspace_not_authorized` (row gone) | `identity_changed` (details.what) | `registry_unavailable` | `repository_unsupported` |
  *   `prover_unavailable` | `storage_failed` | `busy` | `aborted`
  */
@@ -18,19 +21,30 @@ export async function assertStillProven(
   registry: WorkspaceRegistry,
   context: () => Promise<ProofContext>,
   workspace: ProvenWorkspace,
+  hasRow: boolean,
   signal?: AbortSignal,
 ): Promise<void> {
   if (signal?.aborted) throw new AuthorityError('aborted', { cause: signal.reason });
-  const { held } = workspace;
-  const answer = findRow(registry, held.path);
+  const { repository } = workspace;
+  const main = repository?.delegate?.workspace ?? null;
+  if (hasRow) await assertRow(registry, workspace, 'root');
+  if (main !== null && workspace.kind !== 'workspace') await assertRow(registry, main, 'main checkout');
+  await assertInPlace(workspace, 'root');
+  if (main !== null) await assertInPlace(main, 'main checkout');
+  if (main?.repository != null) await assertCheckout(context, main.repository, signal);
+  if (repository !== null) await assertCheckout(context, repository, signal);
+  if (workspace.kind === 'managed-worktree' && repository?.managed?.facts == null) throw changed('git dir');
+}
+
+async function assertRow(
+  registry: WorkspaceRegistry,
+  workspace: ProvenWorkspace,
+  what: 'root' | 'main checkout',
+): Promise<void> {
+  const answer = findRow(registry, workspace.held.path);
   const row = answer instanceof Promise ? await answer : answer;
   if (row === null) throw notAuthorized();
-  if (!meansThis(row, workspace)) throw rootChanged();
-  const inPlace = held.directory.leadsHereCached(held.path) ?? (await leadsHere(workspace));
-  if (!inPlace) throw rootChanged();
-  if (workspace.checkout === null || workspace.checkout.isUnchanged() === true) return;
-  if (await workspace.checkout.isUnchangedWaiting()) return;
-  await proveRepositoryAnew(await context(), workspace, signal);
+  if (!meansThis(row, workspace)) throw changed(what);
 }
 
 function meansThis(row: WorkspaceRow, { held }: ProvenWorkspace): boolean {
@@ -38,25 +52,35 @@ function meansThis(row: WorkspaceRow, { held }: ProvenWorkspace): boolean {
   return row.identity === null || matchesStoredIdentity(held.identity, row.identity);
 }
 
-async function leadsHere({ held }: ProvenWorkspace): Promise<boolean> {
+async function assertInPlace({ held }: ProvenWorkspace, what: 'root' | 'main checkout'): Promise<void> {
+  let here: boolean;
   try {
-    return await held.directory.leadsHere(held.path);
+    here = held.directory.leadsHereCached(held.path) ?? (await held.directory.leadsHere(held.path));
   } catch (error) {
     throw translateStorageFailure(error);
   }
+  if (!here) throw changed(what);
 }
 
-async function proveRepositoryAnew(
-  context: ProofContext,
-  workspace: ProvenWorkspace,
+async function assertCheckout(
+  context: () => Promise<ProofContext>,
+  repository: ProvenRepository,
   signal?: AbortSignal,
 ): Promise<void> {
-  const { held, gitDirectory } = workspace;
-  if (gitDirectory === null) throw new AuthorityError('internal_error');
-  const claim = { root: held.directory, path: held.path, gitDirectory, owner: context.owner };
-  workspace.checkout = await proveMainCheckout(claim, context.prover, null, signal);
+  if (repository.isOwnUnchanged() === true || (await repository.isOwnUnchangedWaiting())) return;
+  const { claim } = repository;
+  const proof = await context();
+  try {
+    const checkout = await proveCheckout(claim, proof.prover, null, signal);
+    if (claim.kind === 'worktree') repository.managed = await proveManagedOf(proof, claim, null);
+    repository.checkout = checkout;
+  } catch (error) {
+    throw isAuthorityError(error) && error.details['reason'] === 'worktree-not-listed'
+      ? changed('git dir', error)
+      : error;
+  }
 }
 
-function rootChanged(): AuthorityError {
-  return new AuthorityError('identity_changed', { details: { what: 'root' } });
+function changed(what: 'root' | 'git dir' | 'main checkout', cause?: unknown): AuthorityError {
+  return new AuthorityError('identity_changed', { details: { what }, cause });
 }

@@ -1,4 +1,5 @@
 import type { NativeBinding } from '../capability/handles.ts';
+import type { ManagedRoot } from '../proof/managed-namespace.ts';
 import type { RepositoryProver } from '../proof/prover.ts';
 import type { WorkspacePins, WorkspaceRegistry } from '../registry/workspace-registry.ts';
 
@@ -23,9 +24,11 @@ export interface AuthorityOptions {
   readonly registry: WorkspaceRegistry;
   readonly prover: RepositoryProver;
   readonly protectedDirectories: readonly ProtectedDirectory[];
-  /** Without it a row that has no identity of its own is refused. */
+  /** For rows without an identity of their own; without it nothing is pinned for them. */
   readonly pins?: WorkspacePinStore;
-  /** Proven workspaces kept open at most; default 256. Each holds two to four descriptors. */
+  /** Below which managed worktrees lie; without any, no worktree is managed. */
+  readonly managedRoots?: readonly ManagedRoot[];
+  /** Proven roots kept open at most; default 256. Each holds two to four descriptors, and so does each main checkout of their worktrees. */
   readonly capacity?: number;
 }
 

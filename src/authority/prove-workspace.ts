@@ -1,71 +1,76 @@
+import type { CapabilityKind } from '../capability/file-capability.ts';
 import type { DirectoryHandle } from '../capability/handles.ts';
 import type { HeldRoot } from '../capability/held-root.ts';
-import { matchesStoredIdentity, sameLiveIdentity, toStoredIdentity } from '../capability/identity.ts';
+import {
+  matchesStoredIdentity,
+  type StoredIdentity,
+  sameLiveIdentity,
+  toStoredIdentity,
+} from '../capability/identity.ts';
 import { openHeldRoot } from '../capability/open-held-root.ts';
 import { codeOf } from '../capability/refusal.ts';
 import { AuthorityError, isAuthorityError } from '../errors/index.ts';
 import { establish, type FactLog } from '../proof/facts.ts';
 import { gitConfinement } from '../proof/git-confinement.ts';
-import { openGitDirectory } from '../proof/git-entry.ts';
-import { proveMainCheckout } from '../proof/prove-main-checkout.ts';
 import { translateStorageFailure } from '../proof/storage-failure.ts';
 import { type Ancestor, type Surroundings, surveySurroundings } from '../proof/surroundings.ts';
-import type { WorkspacePins, WorkspaceRow } from '../registry/workspace-registry.ts';
+import type { WorkspacePins } from '../registry/workspace-registry.ts';
 import type { AuthorityOptions, ProtectedDirectory } from './ports.ts';
+import type { ClaimedRow, ProofContext, Standing } from './proof-context.ts';
+import { type OpenedGit, openGit, proveGit } from './prove-git.ts';
+import { ProvenRepository, type ProvenRepositoryParts } from './proven-repository.ts';
 import { ProvenWorkspace } from './proven-workspace.ts';
 import { notAuthorized } from './selector.ts';
-
-export interface ProofContext extends Omit<AuthorityOptions, 'registry' | 'capacity'> {
-  /** `/`, held open with mounts allowed. */
-  readonly top: DirectoryHandle;
-  /** The effective user of this process. */
-  readonly owner: number;
-}
-
-/** The part of a row that a proof looks at; a directory that is about to be registered has one without identities. */
-export type ClaimedRow = Pick<WorkspaceRow, 'path' | 'identity' | 'gitDirIdentity' | 'allowMounts'>;
+import { hiding, isUnclaimed } from './unclaimed.ts';
 
 /**
- * From a row to a held and proven workspace, in the order: the root opened without links, its pinned identity, what it is and lies
- * in, its `.git`, the main checkout. The caller owns the result.
- * @throws `workspace_not_authorized` | `repository_unsupported` | `repository_identity_changed` | `prover_unavailable` | `busy` |
- *   `storage_failed` | `state_unavailable` | `kernel_capability_missing` | `too_many_open_files` | `aborted`
+ * From a path to a held and proven root, in the order: the root opened without links, its pinned identity, what it is and lies in, its
+ * `.git`, the checkout. The caller owns the result.
+ * @throws `workspace_not_authorized` | `repository_unsupported` | `repository_identity_changed` | `registry_unavailable` |
+ *   `prover_unavailable` | `busy` | `storage_failed` | `state_unavailable` | `kernel_capability_missing` | `too_many_open_files` | `aborted`
  */
 export async function proveWorkspace(
   context: ProofContext,
   row: ClaimedRow,
+  standing: Standing,
   log: FactLog,
   signal?: AbortSignal,
 ): Promise<ProvenWorkspace> {
   const root = await openRoot(context, row, log);
-  let gitDirectory: DirectoryHandle | null = null;
+  let git: OpenedGit | null = null;
   let held: HeldRoot | null = null;
   try {
     const pins = await pinnedIdentities(context, row);
     establishRootIdentity(root, pins, log);
-    const surroundings = await surveySurroundings(context.top, row.path, log);
+    const surroundings = await hiding(standing, () => surveySurroundings(context.top, row.path, log));
     establishPlace(context.protectedDirectories, surroundings, root, log);
-    gitDirectory = await openGitDirectory(root, context.owner, log);
-    held = await hold(context, row, root, gitDirectory);
-    const claim = { root: held.directory, path: row.path, owner: context.owner };
-    const checkout =
-      gitDirectory === null
-        ? null
-        : await proveMainCheckout({ ...claim, gitDirectory }, context.prover, log, signal);
-    establishGitIdentity(gitDirectory, pins, log);
+    git = await openGit(context, { root, path: row.path, standing }, log, signal);
+    held = await hold(context, row, root, git);
+    const proven = await proveGit(context, held, git, log, signal);
+    establishGitIdentity(git, pins, log);
     await assertInPlace(held, log);
-    if (pins === null && context.pins !== undefined) await pinFirstSight(context.pins, row, held, log);
-    const workspace = new ProvenWorkspace({ held, surroundings, gitDirectory, checkout });
+    if (pins === null && context.pins !== undefined) await pinFirstSight(context.pins, row, held, git, log);
+    const kind = kindOf(standing, proven);
+    const repository = proven === null ? null : new ProvenRepository(proven);
+    const workspace = new ProvenWorkspace({ kind, held, surroundings, repository });
     held = null;
-    gitDirectory = null;
+    git = null;
     return workspace;
   } catch (error) {
-    throw atSelection(error);
+    throw refusalAt(standing, error);
   } finally {
     root.close();
-    gitDirectory?.close();
+    git?.directory.close();
+    git?.delegate?.release();
     held?.release();
   }
+}
+
+/** Managed facts make a managed worktree, with or without a row of its own; a row alone makes a workspace (R02). */
+function kindOf(standing: Standing, proven: ProvenRepositoryParts | null): CapabilityKind {
+  const managed = proven?.managed?.facts != null && proven.delegate?.row != null;
+  if (managed) return 'managed-worktree';
+  return standing === 'unregistered' ? 'linked-worktree' : 'workspace';
 }
 
 /** How the open fails when nothing, or something else than a directory, stands under the registered name (R05). */
@@ -138,10 +143,14 @@ async function hold(
   context: ProofContext,
   row: ClaimedRow,
   root: DirectoryHandle,
-  gitDirectory: DirectoryHandle | null,
+  git: OpenedGit | null,
 ): Promise<HeldRoot> {
-  const git = gitDirectory === null ? [] : [gitDirectory.identity()];
-  const closed = [...context.protectedDirectories, ...git].map(({ device, inode }) => ({ device, inode }));
+  const directories = git === null ? [] : [git.directory, git.delegate?.workspace.repository?.gitDirectory];
+  const identities = directories.flatMap((directory) => directory?.identity() ?? []);
+  const closed = [...context.protectedDirectories, ...identities].map(({ device, inode }) => ({
+    device,
+    inode,
+  }));
   let held: HeldRoot;
   try {
     const options = { confinement: gitConfinement(closed), allowMounts: row.allowMounts };
@@ -155,14 +164,12 @@ async function hold(
   throw notAuthorized();
 }
 
-function establishGitIdentity(
-  gitDirectory: DirectoryHandle | null,
-  pins: WorkspacePins | null,
-  log: FactLog,
-): void {
-  const pinned = pins?.gitDirIdentity ?? null;
-  if (pinned === null) return;
-  const same = gitDirectory !== null && matchesStoredIdentity(gitDirectory.identity(), pinned);
+/** Nothing in a separate Git dir leads back to its checkout, so there a pinned identity must say that it is the right one. */
+function establishGitIdentity(git: OpenedGit | null, pins: WorkspacePins | null, log: FactLog): void {
+  if (pins === null) return;
+  const pinned = pins.gitDirIdentity;
+  if (pinned === null && git?.kind !== 'separate-git-dir') return;
+  const same = git !== null && pinned !== null && matchesStoredIdentity(git.directory.identity(), pinned);
   establish(
     log,
     { fact: 'git dir identity', expected: JSON.stringify(pinned), seen: same ? 'the same' : 'another' },
@@ -185,22 +192,36 @@ async function pinFirstSight(
   pins: NonNullable<AuthorityOptions['pins']>,
   row: ClaimedRow,
   held: HeldRoot,
+  git: OpenedGit | null,
   log: FactLog,
 ): Promise<void> {
-  const sight = { identity: toStoredIdentity(held.identity), gitDirIdentity: null };
-  const { identity } = await pins.pin(row.path, sight);
+  const sight = { identity: toStoredIdentity(held.identity), gitDirIdentity: gitIdentityToPin(git) };
+  const pinned = await pins.pin(row.path, sight);
   establish(
     log,
-    { fact: 'pinned identity', expected: JSON.stringify(sight.identity), seen: JSON.stringify(identity) },
-    matchesStoredIdentity(held.identity, identity),
+    {
+      fact: 'pinned identity',
+      expected: JSON.stringify(sight.identity),
+      seen: JSON.stringify(pinned.identity),
+    },
+    matchesStoredIdentity(held.identity, pinned.identity),
     notAuthorized,
   );
+  // Somebody else may have pinned at the same time.
+  establishGitIdentity(git, pinned, log);
+}
+
+/** What is pinned of a Git dir: the separate ones. */
+function gitIdentityToPin(git: OpenedGit | null): StoredIdentity | null {
+  return git?.kind === 'separate-git-dir' ? toStoredIdentity(git.directory.identity()) : null;
 }
 
 /** A root that moved while it was proven gives no authority; a Git directory that did may have come to rest (decisions 1.6). */
-function atSelection(error: unknown): unknown {
-  if (!isAuthorityError(error) || error.code !== 'identity_changed') {
-    return isAuthorityError(error) ? error : translateStorageFailure(error);
-  }
-  return error.details['what'] === 'root' ? notAuthorized() : new AuthorityError('busy', { cause: error });
+function refusalAt(standing: Standing, error: unknown): unknown {
+  const refusal = isAuthorityError(error) ? error : translateStorageFailure(error);
+  if (standing === 'unregistered' && isUnclaimed(error)) return notAuthorized();
+  if (refusal.code !== 'identity_changed') return refusal;
+  return refusal.details['what'] === 'root'
+    ? notAuthorized()
+    : new AuthorityError('busy', { cause: refusal });
 }

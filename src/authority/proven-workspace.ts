@@ -1,41 +1,39 @@
-import type { GitBoundary } from '../capability/file-capability.ts';
-import type { DirectoryHandle } from '../capability/handles.ts';
+import type { CapabilityKind, GitBoundary } from '../capability/file-capability.ts';
 import type { HeldRoot } from '../capability/held-root.ts';
-import type { HeldRepository } from '../capability/repository-capability.ts';
-import type { MainCheckout } from '../proof/main-checkout.ts';
 import type { Surroundings } from '../proof/surroundings.ts';
+import type { ProvenRepository } from './proven-repository.ts';
 
 export interface ProvenWorkspaceParts {
+  readonly kind: CapabilityKind;
   /** One reference passes to the workspace. */
   readonly held: HeldRoot;
   readonly surroundings: Surroundings;
-  /** Passes to the workspace. */
-  readonly gitDirectory: DirectoryHandle | null;
-  readonly checkout: MainCheckout | null;
+  /** Passes to the workspace; null for a directory that is no Git root. */
+  readonly repository: ProvenRepository | null;
 }
 
 /**
- * A root with everything that was proven of it, held open. Lends references to capabilities; what is held closes when the workspace
- * is closed and the last of them is released.
+ * A root with everything that was proven of it, held open. Lends references to capabilities; what is held closes with the last
+ * reference to the workspace and the last capability.
  */
 export class ProvenWorkspace {
+  readonly kind: CapabilityKind;
   readonly gitBoundary: GitBoundary;
   readonly held: HeldRoot;
-  readonly gitDirectory: DirectoryHandle | null;
-  /** Replaced when the same repository was proven anew. */
-  checkout: MainCheckout | null;
+  readonly repository: ProvenRepository | null;
   readonly #surroundings: Surroundings;
-  #gitReferences = 1;
+  #references = 1;
   #closed = false;
 
-  constructor({ held, surroundings, gitDirectory, checkout }: ProvenWorkspaceParts) {
+  constructor({ kind, held, surroundings, repository }: ProvenWorkspaceParts) {
+    this.kind = kind;
     this.held = held;
-    this.gitDirectory = gitDirectory;
-    this.checkout = checkout;
-    this.gitBoundary = checkout === null ? (surroundings.nested ? 'nested' : 'none') : 'root';
+    this.repository = repository;
+    this.gitBoundary = repository === null ? (surroundings.nested ? 'nested' : 'none') : 'root';
     this.#surroundings = surroundings;
   }
 
+  /** Whether its first owner, a cache, has let it go. */
   get isClosed(): boolean {
     return this.#closed;
   }
@@ -49,45 +47,35 @@ export class ProvenWorkspace {
       const unchanged = watch.isUnchanged();
       if (unchanged !== true) return unchanged;
     }
-    return this.checkout === null ? true : this.checkout.isUnchanged();
+    return this.repository === null ? true : this.repository.isUnchanged();
   }
 
-  /** The same question, waiting where it must. @throws `storage_failed` | `too_many_open_files` | `busy` */
+  /** The same question, waiting where it must. @throws `registry_unavailable` | `storage_failed` | `too_many_open_files` | `busy` */
   async isUnchangedWaiting(): Promise<boolean> {
     if (!(await this.held.isInPlace())) return false;
     for (const watch of this.#surroundings.watches) {
       if (!(watch.isUnchanged() ?? (await watch.isUnchangedWaiting()))) return false;
     }
-    return this.checkout === null || (await this.checkout.isUnchangedWaiting());
+    return this.repository === null || (await this.repository.isUnchangedWaiting());
   }
 
-  /** A reference to the repository, null for a workspace that is none. The receiver releases it. */
-  lendRepository(): HeldRepository | null {
-    const { gitDirectory } = this;
-    if (gitDirectory === null) return null;
-    this.#gitReferences += 1;
-    let lent = true;
-    return {
-      gitDirectory,
-      commonDirectory: gitDirectory,
-      mainRoot: this.held.path,
-      release: () => {
-        if (!lent) return;
-        lent = false;
-        this.#dropGit();
-      },
-    };
+  /** A reference for the worktrees of a main checkout; to be taken before waiting for anything. */
+  retain(): this {
+    this.#references += 1;
+    return this;
   }
 
+  release(): void {
+    this.#references -= 1;
+    if (this.#references > 0) return;
+    this.held.release();
+    this.repository?.release();
+  }
+
+  /** Gives up the first reference, once. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.held.release();
-    this.#dropGit();
-  }
-
-  #dropGit(): void {
-    this.#gitReferences -= 1;
-    if (this.#gitReferences === 0) this.gitDirectory?.close();
+    this.release();
   }
 }

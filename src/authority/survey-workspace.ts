@@ -2,7 +2,8 @@ import type { GitBoundary } from '../capability/file-capability.ts';
 import { toStoredIdentity } from '../capability/identity.ts';
 import { AuthorityError, isAuthorityError } from '../errors/index.ts';
 import type { WorkspacePins } from '../registry/workspace-registry.ts';
-import { type ProofContext, proveWorkspace } from './prove-workspace.ts';
+import type { ClaimedRow, ProofContext } from './proof-context.ts';
+import { proveWorkspace } from './prove-workspace.ts';
 import { parseSelector } from './selector.ts';
 
 export interface SurveyOptions {
@@ -35,20 +36,20 @@ export async function surveyWorkspace(
   const row = { path, identity: null, gitDirIdentity: null, allowMounts: options.allowMounts ?? false };
   const workspace = await proveOrRefuse(context, row, options.signal);
   try {
-    const { held, gitBoundary } = workspace;
+    const { held, gitBoundary, repository } = workspace;
     if (held.identity.uid !== context.owner) throw notRegistrable('foreign-owner');
-    return { path, gitBoundary, identity: toStoredIdentity(held.identity), gitDirIdentity: null };
+    const separate = repository?.claim.kind === 'separate-git-dir' ? repository.gitDirectory : null;
+    const gitDirIdentity = separate && toStoredIdentity(separate.identity());
+    return { path, gitBoundary, identity: toStoredIdentity(held.identity), gitDirIdentity };
   } finally {
     workspace.close();
   }
 }
 
-type Claimed = Parameters<typeof proveWorkspace>[1];
-
-async function proveOrRefuse(context: ProofContext, row: Claimed, signal?: AbortSignal) {
+async function proveOrRefuse(context: ProofContext, row: ClaimedRow, signal?: AbortSignal) {
   try {
     const { pins: _, ...withoutPins } = context;
-    return await proveWorkspace(withoutPins, row, null, signal);
+    return await proveWorkspace(withoutPins, row, 'registered', null, signal);
   } catch (error) {
     throw isRefusal(error) ? notRegistrable('not-a-usable-directory') : error;
   }

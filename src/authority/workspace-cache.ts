@@ -2,28 +2,33 @@ import type { WorkspaceRow } from '../registry/workspace-registry.ts';
 import type { ProvenWorkspace } from './proven-workspace.ts';
 import { sameRow } from './registry-rows.ts';
 
+/** What is proven: a canonical path, and the row that it has in the registry. */
+export interface Subject {
+  readonly path: string;
+  readonly row: WorkspaceRow | null;
+}
+
 interface Entry {
-  readonly row: WorkspaceRow;
+  readonly subject: Subject;
   readonly workspace: ProvenWorkspace;
 }
 
 interface Proof {
-  readonly row: WorkspaceRow;
+  readonly subject: Subject;
   readonly work: Promise<ProvenWorkspace>;
 }
 
 /**
- * Proven workspaces by the path of their row. What is remembered is never believed: each use looks whether the row is the same and
- * every fact still stands, and proves anew when not. The least recently used workspace is closed first.
+ * Proven roots by path. What is remembered is never believed: each use looks whether the row is the same and every fact still stands, and proves anew when not. The least recently used workspace is closed first.
  */
 export class WorkspaceCache {
   readonly #capacity: number;
-  readonly #prove: (row: WorkspaceRow) => Promise<ProvenWorkspace>;
+  readonly #prove: (subject: Subject) => Promise<ProvenWorkspace>;
   readonly #entries = new Map<string, Entry>();
   readonly #proofs = new Map<string, Proof>();
   #closed = false;
 
-  constructor(capacity: number, prove: (row: WorkspaceRow) => Promise<ProvenWorkspace>) {
+  constructor(capacity: number, prove: (subject: Subject) => Promise<ProvenWorkspace>) {
     this.#capacity = capacity;
     this.#prove = prove;
   }
@@ -37,11 +42,11 @@ export class WorkspaceCache {
   }
 
   /** The workspace when that can be told without waiting, else null. */
-  take(row: WorkspaceRow): ProvenWorkspace | null {
-    const entry = this.#entries.get(row.path);
-    if (entry === undefined || !sameRow(entry.row, row) || entry.workspace.isUnchanged() !== true)
+  take(subject: Subject): ProvenWorkspace | null {
+    const entry = this.#entries.get(subject.path);
+    if (entry === undefined || !sameSubject(entry.subject, subject) || entry.workspace.isUnchanged() !== true)
       return null;
-    this.#touch(row.path, entry);
+    this.#touch(subject.path, entry);
     return entry.workspace;
   }
 
@@ -49,23 +54,27 @@ export class WorkspaceCache {
    * The workspace, proven anew where a fact has changed. Callers that ask for one row at one time share the proof.
    * It stays with the cache: borrow from it before waiting for anything else.
    */
-  async obtain(row: WorkspaceRow): Promise<ProvenWorkspace> {
-    for (let entry = this.#entries.get(row.path); entry !== undefined; entry = this.#entries.get(row.path)) {
-      const holds = sameRow(entry.row, row) && (await entry.workspace.isUnchangedWaiting());
+  async obtain(subject: Subject): Promise<ProvenWorkspace> {
+    for (
+      let entry = this.#entries.get(subject.path);
+      entry !== undefined;
+      entry = this.#entries.get(subject.path)
+    ) {
+      const holds = sameSubject(entry.subject, subject) && (await entry.workspace.isUnchangedWaiting());
       if (holds && !entry.workspace.isClosed) {
-        this.#touch(row.path, entry);
+        this.#touch(subject.path, entry);
         return entry.workspace;
       }
       // Another caller may have proven it anew meanwhile; then that one is looked at.
-      this.#remove(row.path, entry);
+      this.#remove(subject.path, entry);
     }
-    const running = this.#proofs.get(row.path);
-    if (running !== undefined && sameRow(running.row, row)) return running.work;
-    const work = this.#proveAndKeep(row);
-    const proof = { row, work };
-    this.#proofs.set(row.path, proof);
+    const running = this.#proofs.get(subject.path);
+    if (running !== undefined && sameSubject(running.subject, subject)) return running.work;
+    const work = this.#proveAndKeep(subject);
+    const proof = { subject, work };
+    this.#proofs.set(subject.path, proof);
     const forget = () => {
-      if (this.#proofs.get(row.path) === proof) this.#proofs.delete(row.path);
+      if (this.#proofs.get(subject.path) === proof) this.#proofs.delete(subject.path);
     };
     work.then(forget, forget);
     return work;
@@ -83,14 +92,14 @@ export class WorkspaceCache {
     await Promise.allSettled([...this.#proofs.values()].map(({ work }) => work));
   }
 
-  async #proveAndKeep(row: WorkspaceRow): Promise<ProvenWorkspace> {
-    const workspace = await this.#prove(row);
-    this.drop(row.path);
+  async #proveAndKeep(subject: Subject): Promise<ProvenWorkspace> {
+    const workspace = await this.#prove(subject);
+    this.drop(subject.path);
     if (this.#closed) {
       workspace.close();
       return workspace;
     }
-    this.#entries.set(row.path, { row, workspace });
+    this.#entries.set(subject.path, { subject, workspace });
     this.#evict();
     return workspace;
   }
@@ -111,4 +120,9 @@ export class WorkspaceCache {
       this.#remove(path, entry);
     }
   }
+}
+
+function sameSubject(left: Subject, right: Subject): boolean {
+  if (left.row === null || right.row === null) return left.row === right.row;
+  return sameRow(left.row, right.row);
 }

@@ -1,6 +1,11 @@
 import type { CapabilityKind, FileCapability, GitBoundary } from './file-capability.ts';
 import type { HeldRoot } from './held-root.ts';
-import { MintedFileCapability, MintedRepositoryCapability } from './minted-capability.ts';
+import type { ManagedFacts, ManagedWorktreeCapability } from './managed-worktree-capability.ts';
+import {
+  MintedFileCapability,
+  MintedManagedWorktreeCapability,
+  MintedRepositoryCapability,
+} from './minted-capability.ts';
 import type { HeldRepository, RepositoryCapability } from './repository-capability.ts';
 
 /**
@@ -22,10 +27,15 @@ export interface RepositoryProof extends FileProof {
   readonly repository: HeldRepository;
 }
 
+export interface ManagedWorktreeProof extends RepositoryProof {
+  readonly kind: 'managed-worktree';
+  readonly managed: ManagedFacts;
+}
+
 export function mintFileCapability(proof: FileProof): FileCapability {
   const { kind, gitBoundary, held, assertCurrent } = proof;
   return new MintedFileCapability({
-    proof: { kind, gitBoundary, held, assertCurrent, repository: null },
+    proof: { kind, gitBoundary, held, assertCurrent, repository: null, managed: null },
     references: 0,
   });
 }
@@ -33,7 +43,11 @@ export function mintFileCapability(proof: FileProof): FileCapability {
 export function mintRepositoryCapability(proof: RepositoryProof): RepositoryCapability {
   const { kind, gitBoundary, held, assertCurrent, repository } = proof;
   return new MintedRepositoryCapability({
-    proof: { kind, gitBoundary, held, assertCurrent, repository },
+    proof: { kind, gitBoundary, held, assertCurrent, repository, managed: null },
     references: 0,
   });
+}
+
+export function mintManagedWorktreeCapability(proof: ManagedWorktreeProof): ManagedWorktreeCapability {
+  return new MintedManagedWorktreeCapability({ proof: { ...proof }, references: 0 });
 }

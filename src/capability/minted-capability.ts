@@ -1,6 +1,7 @@
 import { AuthorityError } from '../errors/index.ts';
 import type { CapabilityKind, FileCapability, GitBoundary } from './file-capability.ts';
 import type { HeldRoot } from './held-root.ts';
+import type { ManagedFacts, ManagedWorktreeCapability } from './managed-worktree-capability.ts';
 import type { HeldRepository, RepositoryCapability } from './repository-capability.ts';
 
 /** What was proven; shared by all references to one capability. */
@@ -9,6 +10,7 @@ interface SharedProof {
   readonly gitBoundary: GitBoundary;
   readonly held: HeldRoot;
   readonly repository: HeldRepository | null;
+  readonly managed: ManagedFacts | null;
   readonly assertCurrent: (signal?: AbortSignal) => Promise<void>;
 }
 
@@ -82,6 +84,24 @@ export class MintedRepositoryCapability extends MintedFileCapability implements 
 
   override retain(): RepositoryCapability {
     return new MintedRepositoryCapability(this.live());
+  }
+}
+
+/** The only class behind `ManagedWorktreeCapability`. */
+export class MintedManagedWorktreeCapability
+  extends MintedRepositoryCapability
+  implements ManagedWorktreeCapability
+{
+  declare readonly kind: 'managed-worktree';
+
+  get managed(): ManagedFacts {
+    const { managed } = this.live().proof;
+    if (managed === null) throw new AuthorityError('internal_error');
+    return managed;
+  }
+
+  override retain(): ManagedWorktreeCapability {
+    return new MintedManagedWorktreeCapability(this.live());
   }
 }
 

@@ -23,7 +23,7 @@ export function jsonState<Content>(format: JsonFormat<Content>): StateFormat<Con
     remembered: true,
     empty: () => format.empty(),
     parse: (bytes) => {
-      const { version: found, ...body } = parseObject(bytes);
+      const { version: found, ...body } = parseJsonObject(bytes);
       if (found !== version) throw new Error(`does not have version ${version}`);
       return format.parse(body);
     },
@@ -33,7 +33,8 @@ export function jsonState<Content>(format: JsonFormat<Content>): StateFormat<Con
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-function parseObject(bytes: Uint8Array): Record<string, unknown> {
+/** @throws Error whose message quotes nothing */
+export function parseJsonObject(bytes: Uint8Array): Record<string, unknown> {
   let value: unknown;
   try {
     value = JSON.parse(decoder.decode(bytes));

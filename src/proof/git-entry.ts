@@ -1,34 +1,43 @@
 import type { DirectoryHandle, NativeEntry } from '../capability/handles.ts';
 import { codeOf } from '../capability/refusal.ts';
-import { readAdminFile } from './admin-file.ts';
+import { type AdminFile, readAdminFile } from './admin-file.ts';
 import { establish, type FactLog } from './facts.ts';
+import { type GitPointer, parseGitPointer } from './git-pointer.ts';
 import { translateStorageFailure } from './storage-failure.ts';
-import { type UnsupportedReason, unsupported } from './unsupported.ts';
+import { unsupported } from './unsupported.ts';
+
+/** What stands under the name `.git` of a directory. The caller closes `directory`. */
+export type GitEntry =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'directory'; readonly directory: DirectoryHandle }
+  | { readonly kind: 'file'; readonly file: AdminFile; readonly pointer: GitPointer };
 
 /** A path of full length and the words before it. */
-const gitFileLimitBytes = 4200;
+export const gitFileLimitBytes = 4200;
 
 /**
- * Opens the `.git` directory of a checkout root beneath the held root; null when the root has no `.git` at all. The caller closes it.
- * @throws `repository_unsupported` when `.git` is anything but a directory | `storage_failed` | ...
+ * Looks at `.git` beneath the held root `path`.
+ * @throws `repository_unsupported` when `.git` is neither a directory nor a well-formed file | `storage_failed` | ...
  */
-export async function openGitDirectory(
+export async function readGitEntry(
   root: DirectoryHandle,
+  path: string,
   owner: number,
   log: FactLog,
-): Promise<DirectoryHandle | null> {
+): Promise<GitEntry> {
+  const fact = { fact: 'git entry', expected: 'none, a directory or a file' };
   const entry = await statGitEntry(root);
   if (entry === null) {
-    log?.push({ fact: 'git entry', expected: 'none or a directory', seen: 'none', holds: true });
-    return null;
+    log?.push({ ...fact, seen: 'none', holds: true });
+    return { kind: 'none' };
   }
-  const reason = await reasonAgainst(root, entry, owner);
-  establish(
-    log,
-    { fact: 'git entry', expected: 'none or a directory', seen: reason ?? entry.type },
-    reason === null,
-    () => unsupported(reason ?? 'git-entry-irregular'),
-  );
+  const regular = entry.type === 'directory' || entry.type === 'file';
+  establish(log, { ...fact, seen: entry.type }, regular, () => unsupported('git-entry-irregular'));
+  if (entry.type === 'directory') return { kind: 'directory', directory: await openGitDirectory(root) };
+  return { kind: 'file', ...(await readPointer(root, path, entry, owner, log)) };
+}
+
+async function openGitDirectory(root: DirectoryHandle): Promise<DirectoryHandle> {
   try {
     return await root.openDirectory('.git');
   } catch (error) {
@@ -52,26 +61,18 @@ async function statGitEntry(root: DirectoryHandle): Promise<NativeEntry | null> 
   }
 }
 
-async function reasonAgainst(
+async function readPointer(
   root: DirectoryHandle,
+  path: string,
   entry: NativeEntry,
   owner: number,
-): Promise<UnsupportedReason | null> {
-  if (entry.type === 'directory') return null;
-  if (entry.type !== 'file') return 'git-entry-irregular';
-  if (entry.size > gitFileLimitBytes) return 'git-file-malformed';
-  const file = await readAdminFile(root, '.git', gitFileLimitBytes, owner);
-  return file === null ? 'git-entry-irregular' : kindOfGitFile(file.bytes);
-}
-
-/**
- * Names the kind of checkout by the place a `.git` file points to (gitrepository-layout(5)), so that a person learns what was refused.
- * The place itself is not looked at: the pointer is only a claim.
- */
-function kindOfGitFile(bytes: Uint8Array): UnsupportedReason {
-  const text = Buffer.from(bytes).toString('latin1');
-  const pointer = /^gitdir: ([^\n\r]+)\n$/.exec(text)?.[1];
-  if (pointer === undefined) return 'git-file-malformed';
-  if (/\/worktrees\/[^/]+$/.test(pointer)) return 'linked-worktree';
-  return /(?:^|\/)modules\//.test(pointer) ? 'submodule' : 'separate-git-dir';
+  log: FactLog,
+): Promise<{ readonly file: AdminFile; readonly pointer: GitPointer }> {
+  const small = entry.size <= gitFileLimitBytes;
+  const file = small ? await readAdminFile(root, '.git', gitFileLimitBytes, owner) : null;
+  if (small && file === null) throw unsupported('git-entry-irregular');
+  const pointer = file === null ? null : parseGitPointer(file.bytes, path);
+  const fact = { fact: 'git file', expected: 'gitdir: and a path', seen: pointer?.kind ?? 'malformed' };
+  establish(log, fact, pointer !== null, () => unsupported('git-file-malformed'));
+  return { file: file as AdminFile, pointer: pointer as GitPointer };
 }

@@ -1,4 +1,4 @@
-import { dirname } from 'node:path';
+import { dirname } from 'node:path/posix';
 import { AuthorityError, isAuthorityError } from '../errors/index.ts';
 import { type CommandPlace, proofCommands } from '../git/proof-commands.ts';
 import type { GitCommand, GitRunner } from '../git/run-git.ts';
@@ -54,20 +54,35 @@ function unavailable(reason: unknown, cause?: unknown): AuthorityError {
   return new AuthorityError('prover_unavailable', { details: { prover: 'git', reason }, cause });
 }
 
-function judgeLocation({ path }: ProverQuestion, output: Buffer | null): ProverOpinion | null {
+function judgeLocation(question: ProverQuestion, output: Buffer | null): ProverOpinion | null {
   if (output === null) return disagree('git finds no repository');
-  const expected = Buffer.from(`${path}\n${path}/.git\n${path}/.git\nfalse\ntrue\n`);
+  const { path, gitDirectory, commonDirectory } = question;
+  const expected = Buffer.from(`${path}\n${gitDirectory.path}\n${commonDirectory.path}\nfalse\ntrue\n`);
   return output.equals(expected) ? null : disagree('git finds another repository');
 }
 
-/** Rows end with an empty field; the first is the main checkout (git-worktree(1), "Porcelain format"). */
-function judgeRows({ path }: ProverQuestion, output: Buffer | null): ProverOpinion | null {
+/** Fields end with NUL, rows with an empty field; the first row is the main checkout (git-worktree(1), "Porcelain format"). */
+function judgeRows(question: ProverQuestion, output: Buffer | null): ProverOpinion | null {
   if (output === null) return disagree('git lists no worktrees');
-  const end = output.indexOf('\0\0');
-  const [worktree, ...attributes] = output.subarray(0, Math.max(0, end)).toString('latin1').split('\0');
-  const expected = Buffer.from(`worktree ${path}`).toString('latin1');
-  if (worktree === expected && !attributes.includes('bare')) return null;
-  return disagree('the first row of the worktree list is another');
+  const rows = output.toString('latin1').split('\0\0');
+  if (!isLiveRow(rows[0], mainPathOf(question))) {
+    return disagree('the first row of the worktree list is another');
+  }
+  if (question.worktree === null) return null;
+  const live = rows.slice(1).some((row) => isLiveRow(row, question.path));
+  return live ? null : disagree('git does not list this worktree as live');
+}
+
+/** A separate Git dir stands for the main checkout: Git knows no way back from it. */
+function mainPathOf({ path, gitDirectory, worktree }: ProverQuestion): string {
+  if (worktree !== null) return worktree.mainPath;
+  return gitDirectory.path === `${path}/.git` ? path : gitDirectory.path;
+}
+
+function isLiveRow(row: string | undefined, path: string): boolean {
+  const [worktree, ...attributes] = (row ?? '').split('\0');
+  if (worktree !== Buffer.from(`worktree ${path}`).toString('latin1')) return false;
+  return !attributes.some((attribute) => attribute === 'bare' || /^prunable(?: |$)/.test(attribute));
 }
 
 /** A last check of our reading of the configuration: Git must not know a setting there that leads elsewhere. */

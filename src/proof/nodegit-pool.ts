@@ -26,8 +26,16 @@ const graceMs = 50;
 /** Any interval keeps the process running. */
 const wakeMs = 1000;
 
-interface Question {
+/** What a child is asked to look at. */
+export interface NodegitQuestion {
+  /** `/proc/<pid>/fd/<n>` of the root. */
   readonly descriptor: string;
+  /** The row of the worktree list to look up in the repository of another descriptor. */
+  readonly row: { readonly mainDescriptor: string; readonly name: string } | null;
+}
+
+interface Question {
+  readonly asked: NodegitQuestion;
   /** Names the repository for the memory of hangs. */
   readonly repository: string;
   readonly resolve: (reply: NodegitReply) => void;
@@ -86,7 +94,7 @@ export class NodegitPool {
   }
 
   /** @throws `prover_unavailable` | `aborted` */
-  async ask(descriptor: string, repository: string, signal?: AbortSignal): Promise<NodegitReply> {
+  async ask(asked: NodegitQuestion, repository: string, signal?: AbortSignal): Promise<NodegitReply> {
     if (signal?.aborted) throw new AuthorityError('aborted', { cause: signal.reason });
     if (this.#closed !== null) throw unavailable('closed');
     if (this.#breaker.isOpen) throw unavailable('circuit-open');
@@ -97,12 +105,12 @@ export class NodegitPool {
     let timer: NodeJS.Timeout | undefined;
     try {
       return await new Promise<NodegitReply>((resolve, reject) => {
-        const asked = { descriptor, repository, resolve, reject, deaths: 0, settled: false };
-        question = asked;
+        const waiting = { asked, repository, resolve, reject, deaths: 0, settled: false };
+        question = waiting;
         onAbort = () => reject(new AuthorityError('aborted', { cause: signal?.reason }));
         signal?.addEventListener('abort', onAbort, { once: true });
         timer = setTimeout(() => reject(unavailable('no-child')), patienceMs);
-        this.#queue.push(asked);
+        this.#queue.push(waiting);
         this.#pump();
       });
     } finally {
@@ -155,7 +163,7 @@ export class NodegitPool {
     const judge = () => setImmediate(() => this.#late(child, id));
     const timer = setTimeout(judge, this.#options.deadlineMs ?? 1000);
     child.flights.set(id, { question, timer });
-    child.process.send({ id, descriptor: question.descriptor });
+    child.process.send({ id, ...question.asked });
   }
 
   #late(child: Child, id: number): void {

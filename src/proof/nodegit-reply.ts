@@ -11,6 +11,14 @@ export interface NodegitSight {
   readonly workTree: NodegitPlace | null;
   readonly gitDirectory: NodegitPlace | null;
   readonly commonDirectory: NodegitPlace | null;
+  /** The row of the worktree list that was asked for, as the main checkout has it; null when none was. */
+  readonly row: NodegitRow | null;
+}
+
+export interface NodegitRow {
+  readonly path: string;
+  readonly valid: boolean;
+  readonly prunable: boolean;
 }
 
 export type NodegitReply =
@@ -35,9 +43,20 @@ function parseSight(value: unknown): NodegitSight | null {
   const workTree = parsePlace(value['workTree']);
   const gitDirectory = parsePlace(value['gitDirectory']);
   const commonDirectory = parsePlace(value['commonDirectory']);
-  if (bare === null || linked === null) return null;
+  const row = parseRow(value['row']);
+  if (bare === null || linked === null || row === undefined) return null;
   if (workTree === undefined || gitDirectory === undefined || commonDirectory === undefined) return null;
-  return { bare, linked, workTree, gitDirectory, commonDirectory };
+  return { bare, linked, workTree, gitDirectory, commonDirectory, row };
+}
+
+/** Null where no row was asked for, undefined where the value is none of both. */
+function parseRow(value: unknown): NodegitRow | null | undefined {
+  if (value === null) return null;
+  if (!isRecord(value)) return undefined;
+  const { path, valid, prunable } = value;
+  if (typeof path !== 'string' || typeof valid !== 'boolean' || typeof prunable !== 'boolean')
+    return undefined;
+  return { path, valid, prunable };
 }
 
 /** nodegit answers yes and no with numbers. */

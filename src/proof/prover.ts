@@ -1,21 +1,40 @@
 import type { RepositoryFormat } from './repository-format.ts';
 
-/** What a prover is asked: do you, too, find exactly this main checkout? Every field is data, so that it can cross to a child. */
+/**
+ * What a prover is asked: do you, too, find exactly this checkout? Every field but the descriptors is data, so that it can cross to a
+ * child.
+ */
 export interface ProverQuestion {
-  /** Canonical path of the root; its Git directory is `<path>/.git`. */
+  /** Canonical path of the root. */
   readonly path: string;
   /** `/proc/<pid>/fd/<n>` of the held root: the prover starts from the held directory, not from the name. */
   readonly rootDescriptor: string;
   readonly root: ObjectNumber;
-  readonly gitDirectory: ObjectNumber;
+  /** For a linked worktree its administrative directory. */
+  readonly gitDirectory: PlaceOfDirectory;
+  readonly commonDirectory: PlaceOfDirectory;
+  readonly worktree: WorktreeQuestion | null;
   readonly format: RepositoryFormat;
   /** Changes when the configuration does. */
   readonly configurationStamp: string;
 }
 
+/** For a linked worktree: does its main checkout know it, too? */
+export interface WorktreeQuestion {
+  /** Name of the administrative directory. */
+  readonly name: string;
+  readonly mainPath: string;
+  /** As `rootDescriptor`, of the main checkout. */
+  readonly mainDescriptor: string;
+}
+
 export interface ObjectNumber {
   readonly device: bigint;
   readonly inode: bigint;
+}
+
+export interface PlaceOfDirectory extends ObjectNumber {
+  readonly path: string;
 }
 
 /** `seen` says in a few words what was found instead. */

@@ -23,7 +23,7 @@ export function translateStorageFailure(error: unknown): AuthorityError {
 }
 
 /** Something that was there a moment ago is not, or is a link now: that is a change of identity, not a failure of the storage. */
-export function changeOrFailure(error: unknown, what: 'root' | 'git dir'): AuthorityError {
+export function changeOrFailure(error: unknown, what: 'root' | 'git dir' | 'main checkout'): AuthorityError {
   const changed = ['ENOENT', 'ENOTDIR', 'ELOOP'].includes(codeOf(error) ?? '');
   return changed
     ? new AuthorityError('identity_changed', { details: { what }, cause: error })

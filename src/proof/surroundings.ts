@@ -4,7 +4,7 @@ import { gitDirectoryShape, worktreeAdministrationShape } from '../git/git-direc
 import { establish, type FactLog } from './facts.ts';
 import { NameWatch } from './name-watch.ts';
 import { changeOrFailure } from './storage-failure.ts';
-import { unsupported } from './unsupported.ts';
+import { type UnsupportedReason, unsupported } from './unsupported.ts';
 
 /** A directory by path and identity: a root, or one on the way from `/` to it. */
 export interface Ancestor {
@@ -39,17 +39,7 @@ export async function surveySurroundings(
   path: string,
   log: FactLog,
 ): Promise<Surroundings> {
-  const administrative = path.split('/').some(isAdministrativeName);
-  establish(
-    log,
-    {
-      fact: 'names of the path',
-      expected: 'none administrative',
-      seen: administrative ? 'administrative' : 'none',
-    },
-    !administrative,
-    () => unsupported('git-directory'),
-  );
+  establishNames(path, 'git-directory', log);
   const ancestors = await Promise.all([path, ...ancestorsOf(path)].map((place) => identify(top, place)));
   const [root, ...above] = ancestors as [Ancestor, ...Ancestor[]];
   // Git does not look for a repository beyond the mount point either (git(1), GIT_DISCOVERY_ACROSS_FILESYSTEM).
@@ -67,12 +57,40 @@ export async function surveySurroundings(
   return { root, ancestors: above, nested, watches: [own, ...enclosing] };
 }
 
-function refuseGitShape(
-  watch: NameWatch,
+/**
+ * Looks at the names on the way to a separate Git dir: it may lie anywhere but in what is part of another repository's
+ * administration, where a submodule or another checkout has its own (gitrepository-layout(5)).
+ * @throws `repository_unsupported` (`separate-git-dir`) | `identity_changed` (root) | `storage_failed` | `busy` | ...
+ */
+export async function surveyGitDirectory(
+  top: DirectoryHandle,
   path: string,
-  reason: 'git-directory' | 'bare-repository',
   log: FactLog,
-): void {
+): Promise<readonly NameWatch[]> {
+  establishNames(path, 'separate-git-dir', log);
+  const above = [...ancestorsOf(path)];
+  const watches = await Promise.all(above.map((place) => watchDirectory(top, place)));
+  for (const [index, watch] of watches.entries()) {
+    refuseGitShape(watch, above[index] as string, 'separate-git-dir', log);
+  }
+  return watches;
+}
+
+function establishNames(path: string, reason: UnsupportedReason, log: FactLog): void {
+  const administrative = path.split('/').some(isAdministrativeName);
+  establish(
+    log,
+    {
+      fact: 'names of the path',
+      expected: 'none administrative',
+      seen: administrative ? 'administrative' : 'none',
+    },
+    !administrative,
+    () => unsupported(reason),
+  );
+}
+
+function refuseGitShape(watch: NameWatch, path: string, reason: UnsupportedReason, log: FactLog): void {
   const bare = gitDirectoryShape.every((name) => watch.find(name) !== null);
   const administration = worktreeAdministrationShape.every((name) => watch.find(name) !== null);
   establish(
@@ -83,7 +101,7 @@ function refuseGitShape(
       seen: bare || administration ? 'Git directory' : 'other',
     },
     !bare && !administration,
-    () => unsupported(bare ? reason : 'git-directory'),
+    () => unsupported(bare || reason === 'separate-git-dir' ? reason : 'git-directory'),
   );
 }
 

@@ -5,10 +5,15 @@ export type UnsupportedReason =
   /** The root is, or lies in, a Git directory or the administrative directory of a worktree. */
   | 'git-directory'
   | 'bare-repository'
-  /** `.git` is a file that leads into the administration of another checkout. */
-  | 'linked-worktree'
   | 'submodule'
+  /** The separate Git dir is part of another repository's administration. */
   | 'separate-git-dir'
+  /** The main checkout that `.git` names does not list this directory, or lists it under another path: `git worktree repair`. */
+  | 'worktree-not-listed'
+  /** A worktree of a repository whose main checkout Git itself does not know: bare, a submodule, or with a separate Git dir. */
+  | 'main-checkout-unknown'
+  /** The main checkout of the worktree is not supported itself (details.main). */
+  | 'main-checkout-unsupported'
   | 'git-file-malformed'
   /** `.git` is neither a directory nor a regular file: a link, a FIFO, a device, a mount point. */
   | 'git-entry-irregular'
@@ -31,7 +36,7 @@ export type UnsupportedReason =
   | 'path-not-supported'
   /** Only the git prover reads this format, and it is not configured. */
   | 'format-needs-git'
-  /** Our own round trip found a main checkout; a prover did not. */
+  /** Our own round trip found this checkout; a prover did not. */
   | 'prover-disagrees';
 
 export function unsupported(reason: UnsupportedReason, details: ErrorDetails = {}): AuthorityError {

@@ -1,8 +1,9 @@
+import { RecordReader, readArray } from '../capability/record-reader.ts';
 import type { StateDirectory } from '../capability/state-directory.ts';
 import { StateFile, type StateFormat } from '../capability/state-file.ts';
 import { jsonState } from '../capability/state-json.ts';
 import type { MutationGate } from '../mutation/mutation-gate.ts';
-import { indexByPath, RecordReader, readArray } from './record.ts';
+import { indexByPath } from './index-by-path.ts';
 import type { WorkspacePins } from './workspace-registry.ts';
 
 /**

@@ -1,6 +1,7 @@
+import { RecordReader, readArray } from '../capability/record-reader.ts';
 import type { StateFormat } from '../capability/state-file.ts';
 import { jsonState } from '../capability/state-json.ts';
-import { indexByPath, RecordReader, readArray } from './record.ts';
+import { indexByPath } from './index-by-path.ts';
 import type { WorkspaceRow } from './workspace-registry.ts';
 
 /** All rows of one registry, in the order of their registration. */

@@ -77,6 +77,7 @@ async function compose(
     prover: provers,
     protectedDirectories: [protectStateDirectory(state.identity)],
     pins: createPinStore(state, gate),
+    managedRoots: options.managedRoots ?? [{ path: `${state.path}/worktrees`, scheme: 'authority' }],
     ...pick('capacity', limits.heldWorkspaces),
   });
   const files = createWorkspaceFiles({ gate, ...pick('contentLimit', limits.contentBytes) });

@@ -1,4 +1,5 @@
 import type { NativeBinding } from '../native/binding.ts';
+import type { ManagedRoot } from '../proof/managed-namespace.ts';
 import type { NodegitState, ProverMode } from '../proof/provers.ts';
 import type { WorkspaceRegistry } from '../registry/workspace-registry.ts';
 import type { Logger } from './logger.ts';
@@ -8,6 +9,8 @@ export interface ServiceOptions {
   readonly stateDirectory?: string;
   /** The host's own registry. Without it the service keeps `registry.json` in the state directory. */
   readonly registry?: WorkspaceRegistry;
+  /** Where managed worktrees lie; default: `worktrees` in the state directory. A host that has some elsewhere names both. */
+  readonly managedRoots?: readonly ManagedRoot[];
   /** Default `auto`. */
   readonly prover?: ProverMode;
   /** Default: what set-up built into this user's cache. */

@@ -1,5 +1,5 @@
-import type { StoredIdentity } from '../capability/identity.ts';
-import { isCanonicalForm } from './canonical-path.ts';
+import { isCanonicalForm } from './canonical-form.ts';
+import type { StoredIdentity } from './identity.ts';
 
 const decimal = /^-?\d{1,20}$/;
 const handle = /^-?\d{1,10}:[0-9a-f]{0,256}$/;
@@ -67,15 +67,6 @@ export function readArray(body: Readonly<Record<string, unknown>>, name: string)
   if (!Array.isArray(items)) throw new Error(`${name} is not an array`);
   if (Object.keys(others).length > 0) throw new Error('has a field of unknown name');
   return items;
-}
-
-/** @throws Error saying that two records claim one path: then nobody owns it */
-export function indexByPath<Item extends { readonly path: string }>(
-  items: readonly Item[],
-): ReadonlyMap<string, Item> {
-  const byPath = new Map(items.map((item) => [item.path, item]));
-  if (byPath.size < items.length) throw new Error('contains ambiguous path ownership: a path occurs twice');
-  return byPath;
 }
 
 function isObject(value: unknown): value is object {

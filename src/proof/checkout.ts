@@ -6,39 +6,45 @@ import { FileWatch } from './file-watch.ts';
 import type { NameWatch } from './name-watch.ts';
 import type { RepositoryFormat } from './repository-format.ts';
 
-export interface MainCheckoutParts {
-  readonly root: DirectoryHandle;
-  readonly gitDirectory: DirectoryHandle;
-  readonly owner: number;
+export interface CheckoutParts {
   readonly format: RepositoryFormat;
-  readonly directories: readonly NameWatch[];
-  readonly configuration: readonly FileWatch[];
-  readonly config: AdminFile;
-  readonly head: AdminFile;
+  /** Changes when the configuration does. */
+  readonly configurationStamp: string;
+  readonly names: readonly NameWatch[];
+  readonly files: readonly FileWatch[];
+  readonly head: HeadPlace;
+}
+
+/** Where HEAD is looked at: by its whole way beneath a held root, so that one look proves that way, too. */
+export interface HeadPlace {
+  readonly directory: DirectoryHandle;
+  readonly path: string;
+  readonly file: AdminFile;
+  readonly owner: number;
 }
 
 /**
- * A proven main checkout, and what tells cheaply that the proof still stands: the same Git directory under `.git`, the same
- * owners and configuration. HEAD changes at each switch of a branch; then only HEAD is judged again.
+ * A checkout that was proven, and what tells cheaply that the proof still stands: the same directories under the same names, the
+ * same owners, pointers and configuration. HEAD changes at each switch of a branch; then only HEAD is judged again.
  */
-export class MainCheckout {
+export class ProvenCheckout {
   readonly format: RepositoryFormat;
   readonly configurationStamp: string;
-  readonly #parts: MainCheckoutParts;
+  readonly #parts: CheckoutParts;
   #head: FileWatch;
 
-  constructor(parts: MainCheckoutParts) {
+  constructor(parts: CheckoutParts) {
     this.format = parts.format;
-    const { inode, size, modifiedNs } = parts.config.stamp;
-    this.configurationStamp = `${inode}:${size}:${modifiedNs}`;
+    this.configurationStamp = parts.configurationStamp;
     this.#parts = parts;
-    this.#head = new FileWatch(parts.root, '.git/HEAD', parts.head);
+    const { directory, path, file } = parts.head;
+    this.#head = new FileWatch(directory, path, file);
   }
 
   /** Never blocks; undefined where the kernel, or a new HEAD, has to be waited for. */
   isUnchanged(): boolean | undefined {
-    const { directories, configuration } = this.#parts;
-    for (const watch of [...directories, ...configuration]) {
+    const { names, files } = this.#parts;
+    for (const watch of [...names, ...files]) {
       const unchanged = watch.isUnchanged();
       if (unchanged !== true) return unchanged;
     }
@@ -47,19 +53,19 @@ export class MainCheckout {
 
   /** @throws `storage_failed` | `too_many_open_files` | `busy` when HEAD cannot be read for reasons of the system */
   async isUnchangedWaiting(): Promise<boolean> {
-    const { directories, configuration } = this.#parts;
-    for (const watch of [...directories, ...configuration]) {
+    const { names, files } = this.#parts;
+    for (const watch of [...names, ...files]) {
       if (!(watch.isUnchanged() ?? (await watch.isUnchangedWaiting()))) return false;
     }
     return this.#head.isUnchanged() === true || (await this.#judgeHead());
   }
 
   async #judgeHead(): Promise<boolean> {
-    const { root, gitDirectory, owner } = this.#parts;
+    const { directory, path, owner } = this.#parts.head;
     try {
-      const head = await readAdminFile(gitDirectory, 'HEAD', headLimitBytes, owner);
+      const head = await readAdminFile(directory, path, headLimitBytes, owner);
       if (head === null || parseHead(head.bytes) === null) return false;
-      this.#head = new FileWatch(root, '.git/HEAD', head);
+      this.#head = new FileWatch(directory, path, head);
       return true;
     } catch (error) {
       if (isAuthorityError(error) && error.code === 'repository_unsupported') return false;

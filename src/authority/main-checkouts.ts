@@ -1,0 +1,61 @@
+import { AuthorityError, isAuthorityError } from '../errors/index.ts';
+import { unsupported } from '../proof/unsupported.ts';
+import type { WorkspaceRegistry, WorkspaceRow } from '../registry/workspace-registry.ts';
+import { abortable } from './abortable.ts';
+import { Delegate } from './delegate.ts';
+import type { ClaimedRow, MainCheckouts } from './proof-context.ts';
+import type { ProvenWorkspace } from './proven-workspace.ts';
+import { findRow } from './registry-rows.ts';
+import type { Subject, WorkspaceCache } from './workspace-cache.ts';
+
+/** A main checkout that was proven may be evicted before it is lent; so often in a row means that the cache is far too small. */
+const lendAttempts = 8;
+
+/**
+ * Main checkouts by path, kept apart from the roots that callers select: proving a worktree waits for its main checkout, and a main
+ * checkout waits for no other, so no chain of pointers can make proofs wait for each other.
+ */
+export class CachedMainCheckouts implements MainCheckouts {
+  readonly #registry: WorkspaceRegistry;
+  readonly #cache: WorkspaceCache;
+
+  constructor(registry: WorkspaceRegistry, cache: WorkspaceCache) {
+    this.#registry = registry;
+    this.#cache = cache;
+  }
+
+  async findRow(path: string): Promise<WorkspaceRow | null> {
+    return findRow(this.#registry, path);
+  }
+
+  async obtain(path: string, row: WorkspaceRow | null, signal?: AbortSignal): Promise<Delegate> {
+    for (let attempt = 0; attempt < lendAttempts; attempt += 1) {
+      const workspace = await this.#obtain({ path, row }, signal);
+      if (!workspace.isClosed) return new Delegate(this.#registry, workspace.retain(), row);
+    }
+    throw new AuthorityError('busy', { details: { what: 'workspace cache' } });
+  }
+
+  async #obtain(subject: Subject, signal?: AbortSignal): Promise<ProvenWorkspace> {
+    try {
+      return await abortable(this.#cache.obtain(subject), signal);
+    } catch (error) {
+      throw asUnsupported(error);
+    }
+  }
+}
+
+/** A directory without a row of its own, as the proof looks at it. */
+export function claimedRowOf({ path, row }: Subject): ClaimedRow {
+  return row ?? { path, identity: null, gitDirIdentity: null, allowMounts: false };
+}
+
+/** The properties of a main checkout that make a worktree of it unsupported. */
+function asUnsupported(error: unknown): unknown {
+  if (!isAuthorityError(error)) return error;
+  const { reason } = error.details;
+  if (reason === 'main-checkout-unknown') return error;
+  const properties = ['repository_unsupported', 'repository_identity_changed', 'workspace_not_authorized'];
+  if (!properties.includes(error.code)) return error;
+  return unsupported('main-checkout-unsupported', { main: reason ?? error.code });
+}

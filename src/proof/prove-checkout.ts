@@ -1,0 +1,107 @@
+import type { DirectoryHandle } from '../capability/handles.ts';
+import { AuthorityError } from '../errors/index.ts';
+import type { ProvenCheckout } from './checkout.ts';
+import { administrationPath, type CheckoutClaim } from './checkout-claim.ts';
+import { establish, type FactLog } from './facts.ts';
+import type { ObjectNumber, PlaceOfDirectory, ProverQuestion, RepositoryProver } from './prover.ts';
+import { readLinkedWorktree } from './read-linked-worktree.ts';
+import { readMainCheckout } from './read-main-checkout.ts';
+import { readSeparateCheckout } from './read-separate-checkout.ts';
+import { translateStorageFailure } from './storage-failure.ts';
+import { unsupported } from './unsupported.ts';
+
+/** A checkout that other programs work in may change under the proof; so often in a row is no accident. */
+const attempts = 3;
+
+/**
+ * Proves that the held root is exactly the checkout that the claim says. Our own round trip reads every fact through the handles; then
+ * the prover gives its opinion; then every fact is looked at once more, so that a swap in between is seen (R06).
+ *
+ * Not promised: that the prover's reads, which go by path, saw the held directory each time. Its opinion is only ever a second one.
+ * @throws `repository_unsupported` | `prover_unavailable` | `identity_changed` (details.what) | `busy` | `storage_failed` | `aborted`
+ */
+export async function proveCheckout(
+  claim: CheckoutClaim,
+  prover: RepositoryProver,
+  log: FactLog,
+  signal?: AbortSignal,
+): Promise<ProvenCheckout> {
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
+    const checkout = await read(claim, log);
+    const opinion = await prover.prove(questionOf(claim, checkout), signal);
+    await assertInPlace(claim.root, claim.path, 'root', log);
+    if (claim.kind === 'worktree')
+      await assertInPlace(claim.main.root, claim.main.path, 'main checkout', log);
+    // A repository that changed meanwhile makes the opinion worthless, whatever it was.
+    if (!(await checkout.isUnchangedWaiting())) continue;
+    const seen = opinion.agrees ? 'the same checkout' : opinion.seen;
+    establish(log, { fact: 'second opinion', expected: 'the same checkout', seen }, opinion.agrees, () =>
+      unsupported('prover-disagrees'),
+    );
+    return checkout;
+  }
+  throw new AuthorityError('busy', { details: { what: 'repository' } });
+}
+
+function read(claim: CheckoutClaim, log: FactLog): Promise<ProvenCheckout> {
+  if (claim.kind === 'main') return readMainCheckout(claim, log);
+  return claim.kind === 'worktree' ? readLinkedWorktree(claim, log) : readSeparateCheckout(claim, log);
+}
+
+async function assertInPlace(
+  directory: DirectoryHandle,
+  path: string,
+  what: 'root' | 'main checkout',
+  log: FactLog,
+): Promise<void> {
+  let here: boolean;
+  try {
+    here = directory.leadsHereCached(path) ?? (await directory.leadsHere(path));
+  } catch (error) {
+    throw translateStorageFailure(error);
+  }
+  establish(
+    log,
+    { fact: `${what} after the opinion`, expected: 'in place', seen: here ? 'in place' : 'moved' },
+    here,
+    () => new AuthorityError('identity_changed', { details: { what } }),
+  );
+}
+
+function questionOf(claim: CheckoutClaim, checkout: ProvenCheckout): ProverQuestion {
+  const [gitPath, common] = placesOf(claim);
+  const worktree =
+    claim.kind === 'worktree'
+      ? {
+          name: claim.name,
+          mainPath: claim.main.path,
+          mainDescriptor: claim.main.root.descriptorPath(),
+        }
+      : null;
+  return {
+    path: claim.path,
+    rootDescriptor: claim.root.descriptorPath(),
+    root: numberOf(claim.root),
+    gitDirectory: { path: gitPath, ...numberOf(claim.gitDirectory) },
+    commonDirectory: common,
+    worktree,
+    format: checkout.format,
+    configurationStamp: checkout.configurationStamp,
+  };
+}
+
+/** The path of the Git dir, and the common dir. */
+function placesOf(claim: CheckoutClaim): readonly [string, PlaceOfDirectory] {
+  if (claim.kind === 'worktree') {
+    const { main, name } = claim;
+    const common = { path: `${main.path}/.git`, ...numberOf(main.gitDirectory) };
+    return [`${main.path}/${administrationPath(name)}`, common];
+  }
+  const path = claim.kind === 'main' ? `${claim.path}/.git` : claim.gitPath;
+  return [path, { path, ...numberOf(claim.gitDirectory) }];
+}
+
+function numberOf(directory: DirectoryHandle): ObjectNumber {
+  const { device, inode } = directory.identity();
+  return { device, inode };
+}

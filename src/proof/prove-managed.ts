@@ -1,0 +1,167 @@
+import { dirname } from 'node:path/posix';
+import type { DirectoryHandle } from '../capability/handles.ts';
+import { matchesStoredIdentity } from '../capability/identity.ts';
+import type { ManagedFacts } from '../capability/managed-worktree-capability.ts';
+import { codeOf } from '../capability/refusal.ts';
+import { isAuthorityError } from '../errors/index.ts';
+import { type AdminFile, readAdminFile } from './admin-file.ts';
+import { administrationPath, type WorktreeClaim } from './checkout-claim.ts';
+import type { FactLog } from './facts.ts';
+import { FileWatch } from './file-watch.ts';
+import {
+  type ManagedMetadata,
+  metadataLimitBytes,
+  metadataPaths,
+  parseOwnMetadata,
+  parsePluginMetadata,
+} from './managed-metadata.ts';
+import {
+  findNamespace,
+  isHashOf,
+  type ManagedRoot,
+  ownerRecordNames,
+  readOwnerRecord,
+} from './managed-namespace.ts';
+import { NameWatch } from './name-watch.ts';
+import { translateStorageFailure } from './storage-failure.ts';
+
+export interface ManagedProof {
+  /** Null for a worktree that is linked only. */
+  readonly facts: ManagedFacts | null;
+  /** Together they tell whether the answer is still the same, whichever it is. */
+  readonly names: readonly NameWatch[];
+  readonly files: readonly FileWatch[];
+}
+
+/** Why a linked worktree is not managed. */
+type Refusal =
+  | 'no metadata'
+  | 'metadata damaged'
+  | 'metadata names another main checkout'
+  | 'metadata belongs to another worktree'
+  | 'outside the managed roots'
+  | 'in the hash directory of another repository'
+  | 'hash directory of another owner';
+
+/**
+ * Whether a proven linked worktree is managed: metadata, namespace and ownership, in the order of wire contract 2. Its main checkout and
+ * its row in the worktree list are proven already. Which branch is checked out, or whether an operation is under way, does not matter
+ * (W38). Forged or damaged metadata never makes a worktree managed (R26); what cannot be read because of the system is a refusal (R04).
+ * @throws `storage_failed` | `too_many_open_files` | `busy`
+ */
+export async function proveManaged(
+  claim: WorktreeClaim,
+  top: DirectoryHandle,
+  roots: readonly ManagedRoot[],
+  log: FactLog,
+): Promise<ManagedProof> {
+  const names: NameWatch[] = [];
+  const files: FileWatch[] = [];
+  const judged = await judge(claim, top, roots, names, files);
+  const managed = typeof judged !== 'string';
+  const seen = managed ? `yes, by metadata of version ${judged.version}` : `no: ${judged}`;
+  log?.push({ fact: 'managed worktree', expected: 'yes or no', seen, holds: true });
+  return { facts: managed ? judged : null, names, files };
+}
+
+async function judge(
+  claim: WorktreeClaim,
+  top: DirectoryHandle,
+  roots: readonly ManagedRoot[],
+  names: NameWatch[],
+  files: FileWatch[],
+): Promise<ManagedFacts | Refusal> {
+  const metadata = await findMetadata(claim, names, files);
+  if (typeof metadata === 'string') return metadata;
+  if (metadata.mainRoot !== claim.main.path) return 'metadata names another main checkout';
+  if (!isBoundTo(metadata, claim)) return 'metadata belongs to another worktree';
+  const place = findNamespace(roots, claim.path);
+  if (place === null) return 'outside the managed roots';
+  if (!isHashOf(place.root.scheme, place.hashName, claim.main.path)) {
+    return 'in the hash directory of another repository';
+  }
+  const owned = await isOwned(claim, top, place.root, files);
+  return owned ? metadata.facts : 'hash directory of another owner';
+}
+
+/** Our own metadata decides where there is any; the plugin's counts only without it. */
+async function findMetadata(
+  claim: WorktreeClaim,
+  names: NameWatch[],
+  files: FileWatch[],
+): Promise<ManagedMetadata | Refusal> {
+  for (const version of [2, 1] as const) {
+    const found = await readMetadata(claim, metadataPaths[version], names, files);
+    if (found === null) continue;
+    if (found === 'irregular') return 'metadata damaged';
+    try {
+      return version === 2 ? parseOwnMetadata(found.bytes) : parsePluginMetadata(found.bytes);
+    } catch {
+      return 'metadata damaged';
+    }
+  }
+  return 'no metadata';
+}
+
+async function readMetadata(
+  { gitDirectory, main, name, owner }: WorktreeClaim,
+  path: string,
+  names: NameWatch[],
+  files: FileWatch[],
+): Promise<AdminFile | 'irregular' | null> {
+  const place = administrationPath(name);
+  const directory = await watchIfThere(main.root, `${place}/${dirname(path)}`);
+  if (directory === null) return null;
+  names.push(directory);
+  try {
+    const file = await readAdminFile(gitDirectory, path, metadataLimitBytes, owner);
+    if (file !== null) files.push(new FileWatch(main.root, `${place}/${path}`, file));
+    return file;
+  } catch (error) {
+    if (isAuthorityError(error) && error.code === 'repository_unsupported') return 'irregular';
+    throw error;
+  }
+}
+
+/** That a metadata directory comes later shows in the watch of the administrative directory. */
+async function watchIfThere(base: DirectoryHandle, path: string): Promise<NameWatch | null> {
+  try {
+    return await NameWatch.begin(base, path, ['worktree.json']);
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR', 'ELOOP'].includes(codeOf(error) ?? '')) return null;
+    throw translateStorageFailure(error);
+  }
+}
+
+function isBoundTo({ binding }: ManagedMetadata, { root, gitDirectory }: WorktreeClaim): boolean {
+  if (binding === null) return true;
+  return (
+    matchesStoredIdentity(root.identity(), binding.root) &&
+    matchesStoredIdentity(gitDirectory.identity(), binding.gitDirectory)
+  );
+}
+
+async function isOwned(
+  claim: WorktreeClaim,
+  top: DirectoryHandle,
+  { scheme }: ManagedRoot,
+  files: FileWatch[],
+): Promise<boolean> {
+  const hashPath = dirname(claim.path).slice(1);
+  const directory = await top.openDirectory(hashPath).catch((error: unknown) => {
+    throw translateStorageFailure(error);
+  });
+  try {
+    if (directory.identity().uid !== claim.owner) return false;
+    const record = await readOwnerRecord(scheme, directory, claim.main, claim.owner);
+    if (record === null) return scheme === 'plugin';
+    files.push(new FileWatch(top, `${hashPath}/${ownerRecordNames[scheme]}`, record.file));
+    return record.matches;
+  } catch (error) {
+    // Damaged, or no plain file of ours.
+    if (isAuthorityError(error) && error.code !== 'repository_unsupported') throw error;
+    return false;
+  } finally {
+    directory.close();
+  }
+}

@@ -1,0 +1,99 @@
+import { AuthorityError } from '../errors/index.ts';
+import { type AdminFile, readAdminFile } from './admin-file.ts';
+import { ProvenCheckout } from './checkout.ts';
+import { administrationPath, gitFileOf, type WorktreeClaim } from './checkout-claim.ts';
+import { establish, type FactLog } from './facts.ts';
+import { FileWatch } from './file-watch.ts';
+import { gitFileLimitBytes } from './git-entry.ts';
+import { parseGitPointer, parsePathLine } from './git-pointer.ts';
+import {
+  configLimitBytes,
+  establishClearPath,
+  establishFormat,
+  establishOwner,
+  readHead,
+  watchHeld,
+  watchRoot,
+} from './read-git-directory.ts';
+import { unsupported } from './unsupported.ts';
+
+/** Their coming or going changes what the worktree is; the last two hold the metadata of managed worktrees. */
+const administrationNames = ['gitdir', 'commondir', 'config.worktree', 'dsh-worktree', 'workspace-authority'];
+
+/**
+ * Our own round trip for a linked worktree, from the proven main checkout outwards: its administrative directory lies under the held
+ * Git dir of the main checkout, leads back to exactly this root and on to exactly that Git dir, and the root's `.git` leads to it.
+ * That is what makes a row live and not prunable (git-worktree(1), gitrepository-layout(5)); whether it is locked does not matter.
+ * @throws `repository_unsupported` | `identity_changed` | `busy` | `storage_failed`
+ */
+export async function readLinkedWorktree(claim: WorktreeClaim, log: FactLog): Promise<ProvenCheckout> {
+  const { root, path, gitDirectory, main, name, owner } = claim;
+  establishClearPath(path, log);
+  const place = administrationPath(name);
+  const administration = await watchHeld(main.root, place, administrationNames, gitDirectory, owner, log);
+  const names = [administration, await watchRoot(root, owner)];
+  establishOwner('root', root, owner, log);
+  establishOwner('git dir', gitDirectory, owner, log);
+  const backPointer = await readBackPointer(claim, log);
+  const gitFile = await readGitFile(claim, log);
+  const commonPointer = await readCommonPointer(claim, log);
+  const head = await readHead(gitDirectory, owner, log);
+  const worktreeConfig = await readAdminFile(gitDirectory, 'config.worktree', configLimitBytes, owner);
+  // libgit2 ignores the settings of one worktree, Git obeys them; so they are held to the rules of the common ones.
+  if (worktreeConfig !== null) establishFormat(new Uint8Array(), worktreeConfig.bytes, log);
+  const files = [
+    new FileWatch(root, '.git', gitFile),
+    new FileWatch(main.root, `${place}/gitdir`, backPointer),
+    new FileWatch(main.root, `${place}/commondir`, commonPointer),
+  ];
+  if (worktreeConfig !== null)
+    files.push(new FileWatch(main.root, `${place}/config.worktree`, worktreeConfig));
+  return new ProvenCheckout({
+    format: main.checkout.format,
+    configurationStamp: main.checkout.configurationStamp,
+    names,
+    files,
+    head: { directory: main.root, path: `${place}/HEAD`, file: head, owner },
+  });
+}
+
+/** Whether the main checkout lists this root at all: the pointer in its own administration, which only its owner can write. */
+export async function readBackPointer(claim: WorktreeClaim, log: FactLog): Promise<AdminFile> {
+  const { gitDirectory, main, name, path, owner } = claim;
+  const file = await readAdminFile(gitDirectory, 'gitdir', gitFileLimitBytes, owner);
+  const base = `${main.path}/${administrationPath(name)}`;
+  const here = file !== null && parsePathLine(file.bytes, '', base) === gitFileOf(path);
+  establish(
+    log,
+    { fact: 'worktree list', expected: 'this root', seen: here ? 'this root' : 'another or none' },
+    here,
+    () => unsupported('worktree-not-listed'),
+  );
+  return file as AdminFile;
+}
+
+async function readGitFile({ root, path, main, name, owner }: WorktreeClaim, log: FactLog) {
+  const file = await readAdminFile(root, '.git', gitFileLimitBytes, owner);
+  const pointer = file === null ? null : parseGitPointer(file.bytes, path);
+  const same = pointer?.kind === 'worktree' && pointer.mainRoot === main.path && pointer.name === name;
+  establish(
+    log,
+    { fact: 'git file', expected: 'the held git dir', seen: same ? 'the held git dir' : 'another' },
+    same,
+    () => new AuthorityError('identity_changed', { details: { what: 'git dir' } }),
+  );
+  return file as AdminFile;
+}
+
+async function readCommonPointer({ gitDirectory, main, name, owner }: WorktreeClaim, log: FactLog) {
+  const file = await readAdminFile(gitDirectory, 'commondir', gitFileLimitBytes, owner);
+  const base = `${main.path}/${administrationPath(name)}`;
+  const same = file !== null && parsePathLine(file.bytes, '', base) === `${main.path}/.git`;
+  establish(
+    log,
+    { fact: 'common dir', expected: 'of the main checkout', seen: same ? 'of the main checkout' : 'another' },
+    same,
+    () => unsupported('worktree-not-listed', { what: 'common dir' }),
+  );
+  return file as AdminFile;
+}
