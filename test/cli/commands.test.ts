@@ -122,7 +122,7 @@ describe('recover', () => {
     await run('workspaces', 'add', app);
     // Made by process 1 of an earlier boot.
     const left = `.wa-${'a'.repeat(32)}.-.${'2'.repeat(16)}.1-1-1-00000000.=notes.txt.tmp`;
-    await writeFile(join(app, left), 'half writ', { mode: 0o600 });
+    await writeFile(join(app, left), '', { mode: 0o600 });
     const dry = await run('recover', '--dry-run');
     expect(dry).toMatchObject({ code: 0, err: '' });
     expect(dry.out).toContain(`would be removed: ${left}`);

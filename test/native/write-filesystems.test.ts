@@ -17,6 +17,18 @@ const mayMount = (() => {
   return true;
 })();
 
+/** A displaced file is closed when the answer is on its way, so the first attempts may find the mount busy. */
+function unmount(path: string): void {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      execFileSync('umount', [path], { stdio: 'pipe' });
+      return;
+    } catch (error) {
+      if (attempt === 50) throw error;
+    }
+  }
+}
+
 /** Mounts something on a fresh directory and unmounts it at the end. */
 function mounted(...words: readonly string[]): { readonly path: string } & Disposable {
   const place = temporaryDirectory();
@@ -24,7 +36,7 @@ function mounted(...words: readonly string[]): { readonly path: string } & Dispo
   return {
     path: place.path,
     [Symbol.dispose]: () => {
-      execFileSync('umount', [place.path]);
+      unmount(place.path);
       place[Symbol.dispose]();
     },
   };
