@@ -7,13 +7,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { nodegitState } from '../../scripts/nodegit.mjs';
 import type { DirectoryHandle } from '../../src/capability/handles.ts';
 import { CircuitBreaker } from '../../src/proof/circuit-breaker.ts';
-import { NodegitPool, type NodegitPoolOptions } from '../../src/proof/nodegit-pool.ts';
+import { NodegitPool, type NodegitPoolOptions, type NodegitQuestion } from '../../src/proof/nodegit-pool.ts';
 import { startNodegitProcess } from '../../src/proof/nodegit-process.ts';
 import { deathGuard, native } from '../support/addon.ts';
 import { refusalOf } from '../support/answers.ts';
 import { makePlace } from '../support/authority-lab.ts';
 import { bundleProgram } from '../support/bundle.ts';
-import { makeRepository } from '../support/git.ts';
+import { git, makeRepository } from '../support/git.ts';
 import { descendants, isRunning, openDescriptors, reportedProcesses } from '../support/processes.ts';
 
 const soon = { timeout: 10_000, interval: 10 };
@@ -21,22 +21,26 @@ const run = promisify(execFile);
 let place: string;
 let honest: DirectoryHandle;
 let stuck: DirectoryHandle;
+let tree: DirectoryHandle;
 let pool: NodegitPool;
 
 beforeAll(async () => {
   place = await makePlace();
   await makeRepository(join(place, 'honest'));
+  await git(join(place, 'honest'), 'worktree', 'add', '-q', '--detach', join(place, 'tree'));
   await makeRepository(join(place, 'stuck'));
   // libgit2 waits for ever to open this. The round trip before it would have refused it.
   await rm(join(place, 'stuck/.git/config'));
   await run('mkfifo', [join(place, 'stuck/.git/config')]);
   honest = await native.openRoot(join(place, 'honest'), {});
   stuck = await native.openRoot(join(place, 'stuck'), {});
+  tree = await native.openRoot(join(place, 'tree'), {});
 });
 
 afterAll(async () => {
   honest.close();
   stuck.close();
+  tree.close();
   await rm(place, { recursive: true, force: true });
 });
 
@@ -56,13 +60,18 @@ function createPool(options: Partial<NodegitPoolOptions> = {}): NodegitPool {
   return new NodegitPool({ start: (events) => startNodegitProcess(program, events), ...options });
 }
 
+/** About the directory itself, and no row of a worktree list. */
+function question(directory: DirectoryHandle): NodegitQuestion {
+  return { descriptor: directory.descriptorPath(), row: null };
+}
+
 let asked = 0;
 
 /** Each honest question of another repository, as far as the pool can tell. */
 async function askHonest(): Promise<string> {
   asked += 1;
   try {
-    const reply = await pool.ask(honest.descriptorPath(), `honest ${asked}`);
+    const reply = await pool.ask(question(honest), `honest ${asked}`);
     return reply.kind === 'seen' ? (reply.seen.workTree?.path ?? 'none') : 'refused';
   } catch (error) {
     return refusalOf(error);
@@ -70,7 +79,7 @@ async function askHonest(): Promise<string> {
 }
 
 async function askStuck(name: string): Promise<string> {
-  return pool.ask(stuck.descriptorPath(), name).then(() => 'answered', refusalOf);
+  return pool.ask(question(stuck), name).then(() => 'answered', refusalOf);
 }
 
 const answer = (): string => join(place, 'honest/');
@@ -84,13 +93,36 @@ describe('the nodegit child', () => {
   it('answers about the held directory, and starts only when it is asked', async () => {
     expect(pool.processes).toEqual([]);
     expect(await askHonest()).toBe(answer());
-    const reply = await pool.ask(honest.descriptorPath(), 'honest');
+    const reply = await pool.ask(question(honest), 'honest');
     expect(reply).toMatchObject({ kind: 'seen', seen: { bare: false, linked: false } });
   });
 
+  it('R31: answers with the row that the main checkout has, and with the error of libgit2 where it has none', async () => {
+    const ask = (mainDescriptor: string, name: string) =>
+      pool.ask({ descriptor: tree.descriptorPath(), row: { mainDescriptor, name } }, 'tree');
+    expect(await ask(honest.descriptorPath(), 'tree')).toMatchObject({
+      kind: 'seen',
+      seen: { linked: true, row: { path: join(place, 'tree'), valid: true, prunable: false } },
+    });
+    const absent = await ask(honest.descriptorPath(), 'absent');
+    expect(absent).toMatchObject({ kind: 'refused', libgit2Error: -3 });
+    const empty = await native.openRoot(place, {});
+    expect(await ask(empty.descriptorPath(), 'tree')).toMatchObject({ kind: 'refused', libgit2Error: -3 });
+    empty.close();
+  });
+
+  it.each(['../worktrees/tree', 'a/b', '.', '..', '', 'tree\0'])(
+    'R04: a name that is no name, %j, never reaches libgit2, and is no answer',
+    async (name) => {
+      const row = { mainDescriptor: honest.descriptorPath(), name };
+      const outcome = pool.ask({ descriptor: tree.descriptorPath(), row }, 'tree');
+      expect(await outcome.then(() => 'answered', refusalOf)).toBe('prover_unavailable: child-died');
+    },
+  );
+
   it('answers with the error of libgit2 where there is no repository', async () => {
     const empty = await native.openRoot(place, {});
-    expect(await pool.ask(empty.descriptorPath(), 'empty')).toMatchObject({
+    expect(await pool.ask(question(empty), 'empty')).toMatchObject({
       kind: 'refused',
       libgit2Error: -3,
     });
@@ -233,10 +265,10 @@ describe('the nodegit child', () => {
   it('a caller that goes away does not wait, and the answer to it harms nobody', async () => {
     expect(await askHonest()).toBe(answer());
     const leaving = new AbortController();
-    const left = pool.ask(stuck.descriptorPath(), 'stuck', leaving.signal);
+    const left = pool.ask(question(stuck), 'stuck', leaving.signal);
     leaving.abort(new Error('gone'));
     await expect(left).rejects.toMatchObject({ code: 'aborted' });
-    await expect(pool.ask(honest.descriptorPath(), 'x', leaving.signal)).rejects.toMatchObject({
+    await expect(pool.ask(question(honest), 'x', leaving.signal)).rejects.toMatchObject({
       code: 'aborted',
     });
     expect(await askHonest()).toBe(answer());
@@ -261,11 +293,11 @@ describe('the nodegit child', () => {
   it('closing ends what waits, and leaves no process and no descriptor', async () => {
     const before = { processes: descendants().length, descriptors: openDescriptors() };
     const busy = createPool();
-    await busy.ask(honest.descriptorPath(), 'honest');
-    const waiting = busy.ask(stuck.descriptorPath(), 'stuck').then(() => 'answered', refusalOf);
+    await busy.ask(question(honest), 'honest');
+    const waiting = busy.ask(question(stuck), 'stuck').then(() => 'answered', refusalOf);
     await Promise.all([busy.close(), busy.close()]);
     expect(await waiting).toMatch(/^prover_unavailable/);
-    await expect(busy.ask(honest.descriptorPath(), 'honest')).rejects.toMatchObject({
+    await expect(busy.ask(question(honest), 'honest')).rejects.toMatchObject({
       code: 'prover_unavailable',
     });
     await expect

@@ -2,7 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { parseNodegitReply } from '../../src/proof/nodegit-reply.ts';
 
 const place = { path: '/r/', device: '1', inode: '2' };
-const seen = { bare: 0, worktree: 0, workTree: place, gitDirectory: place, commonDirectory: place };
+const row = { path: '/w', valid: true, prunable: false };
+const seen = {
+  bare: 0,
+  worktree: 0,
+  workTree: place,
+  gitDirectory: place,
+  commonDirectory: place,
+  row: null,
+};
 
 describe('what the nodegit child says', () => {
   it('is read by shape', () => {
@@ -10,7 +18,11 @@ describe('what the nodegit child says', () => {
     expect(parseNodegitReply({ id: 1, refused: -36 })).toEqual({ kind: 'refused', id: 1, libgit2Error: -36 });
     expect(parseNodegitReply({ id: 1, seen: { ...seen, workTree: null } })).toMatchObject({
       kind: 'seen',
-      seen: { bare: false, linked: false, workTree: null, gitDirectory: { inode: 2n } },
+      seen: { bare: false, linked: false, workTree: null, gitDirectory: { inode: 2n }, row: null },
+    });
+    expect(parseNodegitReply({ id: 1, seen: { ...seen, worktree: 1, row } })).toMatchObject({
+      kind: 'seen',
+      seen: { linked: true, row },
     });
   });
 
@@ -26,6 +38,14 @@ describe('what the nodegit child says', () => {
     ['a number that is no text', { id: 1, seen: { ...seen, workTree: { ...place, inode: 2 } } }],
     ['a number that is none', { id: 1, seen: { ...seen, workTree: { ...place, inode: '-2' } } }],
     ['a path that is no text', { id: 1, seen: { ...seen, workTree: { ...place, path: ['/r/'] } } }],
+    ['a row left out', { id: 1, seen: { ...seen, row: undefined } }],
+    ['a row that is text', { id: 1, seen: { ...seen, row: '/w' } }],
+    ['a list of rows', { id: 1, seen: { ...seen, row: [row] } }],
+    ['a row without a path', { id: 1, seen: { ...seen, row: { ...row, path: undefined } } }],
+    ['a row whose path is no text', { id: 1, seen: { ...seen, row: { ...row, path: 1 } } }],
+    ['a row that is valid by number', { id: 1, seen: { ...seen, row: { ...row, valid: 0 } } }],
+    ['a row that is prunable by number', { id: 1, seen: { ...seen, row: { ...row, prunable: 0 } } }],
+    ['a row that does not say', { id: 1, seen: { ...seen, row: { ...row, prunable: undefined } } }],
   ])('R04: garbled: %s', (_, message) => {
     expect(parseNodegitReply(message)).toBeNull();
   });
