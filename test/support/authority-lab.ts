@@ -6,7 +6,7 @@ import type { Authority } from '../../src/authority/authority.ts';
 import { createAuthority } from '../../src/authority/create-authority.ts';
 import type { AuthorityOptions } from '../../src/authority/ports.ts';
 import type { WorkspaceSurveyor } from '../../src/authority/survey-workspace.ts';
-import { toStoredIdentity } from '../../src/capability/identity.ts';
+import { type StoredIdentity, toStoredIdentity } from '../../src/capability/identity.ts';
 import { createGitRunner, type GitRunner } from '../../src/git/run-git.ts';
 import { createProvers, type NodegitState, type ProverMode, type Provers } from '../../src/proof/provers.ts';
 import type { WorkspaceRow } from '../../src/registry/workspace-registry.ts';
@@ -74,4 +74,13 @@ export async function createLab(options: LabOptions = {}): Promise<AuthorityLab>
       if (options.place === undefined) await rm(place, { recursive: true, force: true });
     },
   };
+}
+
+/** The identity of a directory as a row would keep it; null where no directory can be opened under the path. */
+export async function identityOf(path: string): Promise<StoredIdentity | null> {
+  const directory = await native.openRoot(path, {}).catch(() => null);
+  if (directory === null) return null;
+  const identity = toStoredIdentity(directory.identity());
+  directory.close();
+  return identity;
 }
