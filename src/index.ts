@@ -3,6 +3,11 @@ export type { Authority, CheckedFact, Explanation } from './authority/authority.
 export { type BeneathPath, parseBeneathPath } from './capability/beneath-path.ts';
 export type { CapabilityKind, FileCapability, GitBoundary } from './capability/file-capability.ts';
 export type { StoredIdentity } from './capability/identity.ts';
+export type {
+  ManagedFacts,
+  ManagedWorktreeCapability,
+  WorktreeIntent,
+} from './capability/managed-worktree-capability.ts';
 export type { RepositoryCapability } from './capability/repository-capability.ts';
 export { defaultStateDirectory } from './capability/state-location.ts';
 export {

@@ -1,7 +1,11 @@
 import type { Authority } from './authority/authority.ts';
+import type { Repositories } from './authority/repositories.ts';
 import type { WorkspaceFiles } from './files/workspace-files.ts';
 import type { WorkspaceRow } from './registry/workspace-registry.ts';
 
+export type { Detection, Repositories, WorktreeListing } from './authority/repositories.ts';
+export type { WorktreeItem } from './authority/worktree-listing.ts';
+export type { ManagedRoot } from './proof/managed-namespace.ts';
 export { createService } from './service/create-service.ts';
 export type { ServiceLimits, ServiceOptions } from './service/service-options.ts';
 
@@ -12,6 +16,13 @@ export interface Service extends AsyncDisposable {
   /** Null where the registry belongs to the host. */
   readonly workspaces: Workspaces | null;
   readonly repositories: Repositories;
+  /**
+   * Accepts what stands under a registered path now as the workspace, after it was replaced on purpose (decisions 1.9). In the embedded
+   * registry this renews the row; for a row of the host's registry it renews the identity that is pinned in the state directory.
+   * @throws `workspace_not_found` | `workspace_not_registrable` | `not_offered` (details.reason `pinned-by-registry`: the host's row names
+   *   an identity itself) | `registry_unavailable` | `state_unavailable` | as `Workspaces.add`
+   */
+  confirmWorkspace(path: string): Promise<WorkspaceRow>;
   readiness(): Promise<Readiness>;
   close(): Promise<void>;
 }
@@ -32,25 +43,6 @@ export interface Workspaces {
 export interface AddWorkspaceOptions {
   readonly title?: string;
   readonly allowMounts?: boolean;
-}
-
-/** Facts that existing clients ask of a selector (wire contract, route 1). */
-export type Detection =
-  | { readonly isGit: false }
-  | {
-      readonly isGit: true;
-      readonly repoRoot: string;
-      readonly mainRepoRoot: string;
-      readonly isLinkedWorktree: boolean;
-      readonly managed: boolean;
-      /** Short branch name, `origin/<name>` when there is no local copy, or null. */
-      readonly defaultBranch: string | null;
-      readonly branch: string | null;
-    };
-
-export interface Repositories {
-  /** @throws as `Authority.authorize` | `git_root_not_authorized` for a nested directory */
-  detect(selector: string, signal?: AbortSignal): Promise<Detection>;
 }
 
 export interface Readiness {

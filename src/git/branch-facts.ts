@@ -1,10 +1,10 @@
-import { type DirectoryHandle, fileFacts } from '../capability/handles.ts';
-import { codeOf, refusalOf } from '../capability/refusal.ts';
 import type { RepositoryCapability } from '../capability/repository-capability.ts';
 import { AuthorityError } from '../errors/index.ts';
-import { type Head, headLimitBytes, parseHead, shortNameBelow } from './head.ts';
+import { type Head, shortNameBelow } from './head.ts';
+import { pinnedPlace } from './pinned-place.ts';
 import { proofCommands } from './proof-commands.ts';
 import type { GitRunner } from './run-git.ts';
+import { readSymbolicFile } from './symbolic-file.ts';
 
 /** What /detect tells of a repository (wire contract, route 1). */
 export interface BranchFacts {
@@ -54,17 +54,8 @@ async function findExisting(
   names: readonly string[],
   signal?: AbortSignal,
 ): Promise<ReadonlySet<string>> {
-  const { gitDirectory, commonDirectory } = capability.repository;
-  const workTree = capability.held.directory.descriptorPath();
   const command = proofCommands.existingRefs(
-    {
-      directory: workTree,
-      pins: {
-        gitDirectory: gitDirectory.descriptorPath(),
-        commonDirectory: commonDirectory.descriptorPath(),
-        workTree,
-      },
-    },
+    pinnedPlace(capability),
     names.flatMap((name) => [heads + name, originRefs + name]),
   );
   const result = await git.run(command, signal);
@@ -79,17 +70,4 @@ async function findExisting(
 
 function targetBelow(prefix: string, head: Head | null): string | null {
   return head?.kind === 'symbolic' ? shortNameBelow(prefix, head.ref) : null;
-}
-
-/** How a file looks that Git does not keep a symbolic ref in. */
-const noSymbolicRef = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'EXDEV', 'EFBIG', 'EISDIR', 'WA_NOT_REGULAR']);
-
-/** Null when the file is missing or not written as Git writes it. */
-async function readSymbolicFile(directory: DirectoryHandle, name: string): Promise<Head | null> {
-  try {
-    return parseHead(await directory.read(name, headLimitBytes, new BigInt64Array(fileFacts.count), null));
-  } catch (error) {
-    if (noSymbolicRef.has(codeOf(error) ?? '')) return null;
-    throw refusalOf(error);
-  }
 }

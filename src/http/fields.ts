@@ -5,7 +5,10 @@ export const selectorField: z.ZodString = z
   .string()
   .min(1)
   .refine((text) => !text.includes('\0') && text.isWellFormed())
-  .meta({ description: 'Canonical absolute path of a registered workspace.' });
+  .meta({
+    description:
+      'Canonical absolute path of a registered workspace, or of a worktree of a registered main checkout.',
+  });
 
 /** Checked by `parseBeneathPath` once the selector is authorised. */
 export const pathField: z.ZodString = z

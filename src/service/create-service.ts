@@ -7,6 +7,7 @@ import { isAuthorityError } from '../errors/index.ts';
 import { createWorkspaceFiles } from '../files/index.ts';
 import { readBranchFacts } from '../git/branch-facts.ts';
 import { createGitRunner } from '../git/run-git.ts';
+import { readWorktreeTable } from '../git/worktree-table.ts';
 import { createMutationGate } from '../mutation/gate.ts';
 import { Leases } from '../mutation/leases.ts';
 import type { MutationGate } from '../mutation/mutation-gate.ts';
@@ -16,6 +17,7 @@ import { createProvers } from '../proof/provers.ts';
 import { openFileRegistry } from '../registry/file-registry.ts';
 import { createPinStore } from '../registry/workspace-pins.ts';
 import type { Service } from '../service.ts';
+import { confirmHostWorkspace } from './host-workspaces.ts';
 import { type Logger, silentLogger } from './logger.ts';
 import { currentNodegitState } from './nodegit-state.ts';
 import { readReadiness } from './readiness.ts';
@@ -71,16 +73,22 @@ async function compose(
     deathGuard,
     nodegitState: options.nodegitState ?? currentNodegitState,
   });
+  const pins = createPinStore(state, gate);
+  const managedRoots = options.managedRoots ?? [
+    { path: `${state.path}/worktrees`, scheme: 'authority' } as const,
+  ];
   const authority = createAuthority({
     native: binding,
     registry,
     prover: provers,
     protectedDirectories: [protectStateDirectory(state.identity)],
-    pins: createPinStore(state, gate),
-    managedRoots: options.managedRoots ?? [{ path: `${state.path}/worktrees`, scheme: 'authority' }],
+    pins,
+    managedRoots,
     ...pick('capacity', limits.heldWorkspaces),
   });
   const files = createWorkspaceFiles({ gate, ...pick('contentLimit', limits.contentBytes) });
+  const workspaces =
+    embedded === null ? null : createWorkspaces({ registry: embedded, surveyor: authority, state });
   let closed: Promise<void> | null = null;
   const close = async (): Promise<void> => {
     // Changes under way still need proofs, and proofs still need Git.
@@ -93,11 +101,17 @@ async function compose(
   const service: Service = {
     authority,
     files,
-    workspaces:
-      embedded === null ? null : createWorkspaces({ registry: embedded, surveyor: authority, state }),
-    repositories: createRepositories(authority, (capability, signal) =>
-      readBranchFacts(capability, git, signal),
-    ),
+    workspaces,
+    repositories: createRepositories({
+      authority,
+      managedRoots,
+      readBranches: (capability, signal) => readBranchFacts(capability, git, signal),
+      readWorktrees: (capability, signal) => readWorktreeTable(capability, git, signal),
+    }),
+    confirmWorkspace: (path) =>
+      workspaces === null
+        ? confirmHostWorkspace({ registry, pins, surveyor: authority, state }, path)
+        : workspaces.confirm(path),
     readiness: () => readReadiness({ binding, registry, authority, provers }),
     close: () => {
       closed ??= close();

@@ -1,4 +1,5 @@
 import type { Authority } from '../authority/authority.ts';
+import { inTurns } from '../authority/in-turns.ts';
 import { isAuthorityError } from '../errors/index.ts';
 import { type NativeBinding, openat2Hint } from '../native/index.ts';
 import type { Provers } from '../proof/provers.ts';
@@ -22,7 +23,7 @@ export async function readReadiness(sources: ReadinessSources): Promise<Readines
   const kernel = kernelReadiness(sources.binding);
   const prover = await sources.provers.report();
   const { registry, paths } = await registryReadiness(sources.registry);
-  const roots = await inTurns(paths.slice(0, reportedRoots), (path) =>
+  const roots = await inTurns(paths.slice(0, reportedRoots), rootsAtOnce, (path) =>
     rootReadiness(sources.authority, path),
   );
   const ready = kernel.openat2 && registry.readable && prover.active !== 'none';
@@ -61,21 +62,4 @@ async function rootReadiness(authority: Authority, path: string): Promise<RootRe
     const code = isAuthorityError(error) ? error.code : 'internal_error';
     return { path, authorized: false, code, exchange: 'unknown', openWriterCheck: 'unknown' };
   }
-}
-
-async function inTurns<Item, Result>(
-  items: readonly Item[],
-  run: (item: Item) => Promise<Result>,
-): Promise<readonly Result[]> {
-  const results: Result[] = [];
-  let next = 0;
-  const worker = async (): Promise<void> => {
-    while (next < items.length) {
-      const index = next;
-      next += 1;
-      results[index] = await run(items[index] as Item);
-    }
-  };
-  await Promise.all(Array.from({ length: rootsAtOnce }, worker));
-  return results;
 }

@@ -48,7 +48,8 @@ export function createRefusingService(missing: AuthorityError, options: ServiceO
     files: createWorkspaceFiles({ gate }),
     workspaces:
       options.registry === undefined ? { list: refuse, add: refuse, remove: refuse, confirm: refuse } : null,
-    repositories: { detect: refuse },
+    repositories: { detect: refuse, worktrees: refuse },
+    confirmWorkspace: refuse,
     readiness: async () => refusingReadiness(missing, options),
     close: () => gate.close(),
     [Symbol.asyncDispose]: () => service.close(),

@@ -1,19 +1,25 @@
 import { mkdir, rename as move, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createRepositories, type RepositoryDetector } from '../../src/authority/repositories.ts';
+import { createRepositories, type Repositories } from '../../src/authority/repositories.ts';
+import { toStoredIdentity } from '../../src/capability/identity.ts';
 import { readBranchFacts } from '../../src/git/branch-facts.ts';
+import { readWorktreeTable } from '../../src/git/worktree-table.ts';
+import { native } from '../support/addon.ts';
 import { type AuthorityLab, createLab } from '../support/authority-lab.ts';
 import { git, makeRepository } from '../support/git.ts';
 
 let lab: AuthorityLab;
-let repositories: RepositoryDetector;
+let repositories: Repositories;
 
 beforeAll(async () => {
   lab = await createLab({ mode: 'git' });
-  repositories = createRepositories(lab.authority, (capability, signal) =>
-    readBranchFacts(capability, lab.git, signal),
-  );
+  repositories = createRepositories({
+    authority: lab.authority,
+    managedRoots: [],
+    readBranches: (capability, signal) => readBranchFacts(capability, lab.git, signal),
+    readWorktrees: (capability, signal) => readWorktreeTable(capability, lab.git, signal),
+  });
 });
 
 afterAll(async () => {
@@ -203,6 +209,42 @@ describe('what /detect tells', () => {
       managed: false,
       branch,
       defaultBranch,
+    });
+  });
+
+  it('R33: a linked worktree tells its own branch, and its main checkout', async () => {
+    await makeRepository(join(lab.place, 'main'));
+    const main = await lab.register('main');
+    await git(main, 'worktree', 'add', '-q', '-b', 'feat/x', join(lab.place, 'linked'));
+    expect(await repositories.detect(join(lab.place, 'linked'))).toEqual({
+      isGit: true,
+      repoRoot: join(lab.place, 'linked'),
+      mainRepoRoot: main,
+      isLinkedWorktree: true,
+      managed: false,
+      branch: 'feat/x',
+      defaultBranch: 'main',
+    });
+    await git(join(lab.place, 'linked'), 'checkout', '-q', '--detach');
+    expect(await repositories.detect(join(lab.place, 'linked'))).toMatchObject({ branch: null });
+  });
+
+  it('a main checkout with a separate Git dir is its own main checkout', async () => {
+    const root = join(lab.place, 'separate');
+    await git('/', 'init', '-q', '--initial-branch=main', `--separate-git-dir=${root}.git`, root);
+    await git(root, 'commit', '-q', '--allow-empty', '-m', 'first');
+    const handle = await native.openRoot(`${root}.git`, {});
+    const gitDirIdentity = toStoredIdentity(handle.identity());
+    handle.close();
+    await lab.register('separate', { gitDirIdentity });
+    expect(await repositories.detect(root)).toEqual({
+      isGit: true,
+      repoRoot: root,
+      mainRepoRoot: root,
+      isLinkedWorktree: false,
+      managed: false,
+      branch: 'main',
+      defaultBranch: 'main',
     });
   });
 

@@ -23,6 +23,10 @@ export interface HttpLab extends AsyncDisposable {
   readonly plain: string;
   /** A repository that is not registered. */
   readonly outside: string;
+  /** Where this package keeps managed worktrees. */
+  readonly managedRoot: string;
+  /** Where the existing plugin keeps them. */
+  readonly pluginRoot: string;
   readonly service: Service;
   readonly server: RunningServer;
   /** Puts the files of the places back; what a test added stays. */
@@ -58,7 +62,16 @@ export async function createHttpLab(options: HttpLabOptions = {}): Promise<HttpL
     },
   };
   const stateDirectory = join(sandbox, 'state');
-  const service = await createService({ stateDirectory, prover: 'git', binding });
+  const [managedRoot, pluginRoot] = [join(stateDirectory, 'worktrees'), join(sandbox, 'home/worktrees')];
+  const service = await createService({
+    stateDirectory,
+    prover: 'git',
+    binding,
+    managedRoots: [
+      { path: managedRoot, scheme: 'authority' },
+      { path: pluginRoot, scheme: 'plugin' },
+    ],
+  });
   const registered = options.probe === undefined ? [repo, nested, plain] : [];
   for (const path of registered) await service.workspaces?.add(path);
   const server = await startServer(service, options.app);
@@ -68,6 +81,8 @@ export async function createHttpLab(options: HttpLabOptions = {}): Promise<HttpL
     nested,
     plain,
     outside,
+    managedRoot,
+    pluginRoot,
     service,
     server,
     reset: () => fillPlaces(lab),

@@ -92,7 +92,12 @@ export function memoryService(roots: MemoryRoots, overrides: Partial<WorkspaceFi
         await authorize(selector);
         return { isGit: false };
       },
+      worktrees: async (selector) => {
+        await authorize(selector);
+        return { isGit: false, items: [] };
+      },
     },
+    confirmWorkspace: () => Promise.reject(new AuthorityError('not_offered')),
     readiness: async () => memoryReadiness,
     close: async () => undefined,
     [Symbol.asyncDispose]: async () => undefined,

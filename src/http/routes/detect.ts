@@ -22,6 +22,10 @@ export const detectRoute: Route = defineRoute({
           managed: z.boolean(),
           defaultBranch: z.string().nullable(),
           branch: z.string().nullable(),
+          sourceWorkspaceTitle: z
+            .string()
+            .optional()
+            .meta({ description: 'Title of the workspace that a managed worktree was created from.' }),
         }),
       ]),
     },

@@ -20,6 +20,7 @@ import {
   workspacesGetRoute,
   workspacesPostRoute,
 } from './workspaces.ts';
+import { worktreesRoute } from './worktrees.ts';
 
 export const healthRoutes: readonly Route[] = [healthzRoute, readyzRoute];
 
@@ -27,6 +28,7 @@ export const healthRoutes: readonly Route[] = [healthzRoute, readyzRoute];
 export function apiRoutes(options: Pick<HttpOptions, 'signIn'>): readonly Route[] {
   const routes: Route[] = [
     detectRoute,
+    worktreesRoute,
     fileGetRoute,
     filePostRoute,
     filePutRoute,

@@ -69,9 +69,11 @@ export const workspacesConfirmRoute: Route = defineRoute({
   access: 'operator',
   summary: 'Accept what stands under the path now as the workspace.',
   body: pathBody,
-  answers: { 200: { description: 'The identities are renewed.', schema: oneSchema } },
+  answers: {
+    200: { description: 'The pinned identities are renewed, also for a row of the host.', schema: oneSchema },
+  },
   run: async (context, _query, body) => {
-    const row = await registryOf(context).confirm(body.path);
+    const row = await context.service.confirmWorkspace(body.path);
     return { status: 200, body: { ok: true, workspace: presentRow(row) } };
   },
 });
