@@ -20,6 +20,7 @@ import type { Service } from '../service.ts';
 import { confirmHostWorkspace } from './host-workspaces.ts';
 import { type Logger, silentLogger } from './logger.ts';
 import { currentNodegitState } from './nodegit-state.ts';
+import { createPinnedRegistry } from './pinned-registry.ts';
 import { readReadiness } from './readiness.ts';
 import { recoverState } from './recover-state.ts';
 import { createRefusingService, findBinding } from './refusing-service.ts';
@@ -79,7 +80,7 @@ async function compose(
   ];
   const authority = createAuthority({
     native: binding,
-    registry,
+    registry: embedded ?? createPinnedRegistry(registry, pins),
     prover: provers,
     protectedDirectories: [protectStateDirectory(state.identity)],
     pins,

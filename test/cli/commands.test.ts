@@ -2,6 +2,8 @@ import { mkdir, readdir, readFile, rename, unlink, writeFile } from 'node:fs/pro
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runCommandLine } from '../../src/cli/run.ts';
+import { makeRepository } from '../support/http-lab.ts';
+import { addOwnWorktree, addWorktree } from '../support/http-worktrees.ts';
 import { temporaryDirectory } from '../support/state.ts';
 
 /** A state directory and a place for workspaces, and the commands over them. */
@@ -89,6 +91,61 @@ describe('explain', () => {
     expect(out).toMatch(/^FAILS /m);
     expect(out.split('\n').at(-1)).toBe('not authorised: workspace_not_authorized');
     expect((await json('explain', selector(app))).code).toBe(1);
+  });
+});
+
+describe('explain of worktrees', () => {
+  /** A registered main checkout with a linked and a managed worktree. */
+  async function repository() {
+    const { sandbox, state, run, json } = await place();
+    const main = join(sandbox, 'main');
+    await makeRepository(main);
+    await run('workspaces', 'add', main);
+    const linked = await addWorktree(main, join(sandbox, 'linked'), 'linked');
+    const managed = await addOwnWorktree(main, join(state, 'worktrees'), 'managed', null);
+    return { main, linked, managed, run, json };
+  }
+
+  it('R33: says what kind each is, and through which main checkout', async () => {
+    const { main, linked, managed, run, json } = await repository();
+    for (const [path, kind] of [
+      [linked, 'linked-worktree'],
+      [managed, 'managed-worktree'],
+    ] as const) {
+      const { code, out } = await run('explain', path);
+      expect([code, out.split('\n').at(-1)]).toEqual([
+        0,
+        `authorised: ${path} as ${kind}, Git boundary root`,
+      ]);
+      expect(out).toContain(`holds  main checkout: ${main}\n`);
+      expect((await json('explain', path)).answer).toMatchObject({
+        ok: true,
+        result: { kind, gitBoundary: 'root', root: path },
+      });
+    }
+  });
+
+  it('R32: without the row of its main checkout a worktree is refused, and that fact is named', async () => {
+    const { main, linked, managed, run } = await repository();
+    await run('workspaces', 'remove', main);
+    for (const path of [linked, managed]) {
+      const { code, out } = await run('explain', path);
+      expect(code).toBe(1);
+      expect(out).toContain('FAILS  row of the main checkout: none (expected: one)\n');
+    }
+  });
+
+  it('R31: a worktree that its main checkout lists elsewhere is refused, and that fact is named', async () => {
+    const { linked, run, json } = await repository();
+    await rename(linked, `${linked}-moved`);
+    const { code, out } = await run('explain', `${linked}-moved`);
+    expect(code).toBe(1);
+    expect(out).toContain('FAILS  worktree list: another or none (expected: this root)\n');
+    expect((await json('explain', `${linked}-moved`)).answer).toMatchObject({
+      ok: false,
+      result: null,
+      refusal: { code: 'workspace_not_authorized' },
+    });
   });
 });
 

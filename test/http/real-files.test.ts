@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { apiRoutes } from '../../src/http/routes/index.ts';
 import { createHttpLab, etagOf, type HttpLab, put, putLink, sha1Of } from '../support/http-lab.ts';
 import type { TestRequest } from '../support/http-server.ts';
+import { addOwnWorktree } from '../support/http-worktrees.ts';
 import { change, get } from './public-bugs/bug-table.ts';
 
 describe('the API over real directories', () => {
@@ -118,10 +119,15 @@ describe('the API over real directories', () => {
     const made = join(lab.sandbox, 'made');
     await mkdir(made);
     const { plain: cwd, repo } = lab;
+    const managed = await addOwnWorktree(repo, lab.managedRoot, 'shaped', 'Title');
     const create = { 'if-none-match': '*' };
     const requests: readonly TestRequest[] = [
       get('/detect', { path: cwd }),
       get('/detect', { path: repo }),
+      get('/detect', { path: managed }),
+      get('/worktrees', { cwd }),
+      get('/worktrees', { cwd: repo }),
+      get('/worktrees', { cwd: managed }),
       get('/file', { cwd, path: 'a.txt' }),
       get('/file', { cwd, path: 'image.png' }),
       get('/list', { cwd }),

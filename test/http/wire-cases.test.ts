@@ -63,7 +63,7 @@ const plans: Readonly<Record<string, Plan>> = {
   'sec-auth-get-02': unregisteredRead,
   'sec-auth-get-03': unregisteredRead,
   'sec-auth-get-04': unregisteredRead,
-  'sec-auth-get-05': unregisteredRead,
+  'sec-auth-get-05': asWritten,
   'sec-auth-get-09': unregisteredRead,
   'sec-auth-get-10': asWritten,
   'sec-auth-post-01': unregisteredChange,

@@ -258,6 +258,8 @@ describe('R16: where the kernel or the addon lacks what is needed', () => {
     expect(await refusalOf(() => service.authority.authorize(sandbox))).toEqual(refused);
     expect(await refusalOf(() => service.authority.authorizeRepository(sandbox))).toEqual(refused);
     expect(await refusalOf(() => service.repositories.detect(sandbox))).toEqual(refused);
+    expect(await refusalOf(() => service.repositories.worktrees(sandbox))).toEqual(refused);
+    expect(await refusalOf(() => service.confirmWorkspace(sandbox))).toEqual(refused);
     expect(await refusalOf(() => service.workspaces?.add(sandbox))).toEqual(refused);
     expect(await service.authority.explain(sandbox)).toMatchObject({
       authorized: false,

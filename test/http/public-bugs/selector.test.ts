@@ -89,12 +89,41 @@ runBugTable('selector', 'R02', {
       await writeFile(join(fake, 'HEAD'), 'ref: refs/heads/main\n');
       await writeFile(join(evil, '.git'), `gitdir: ${fake}\n`);
       await ask(lab, get('/detect', { path: evil }), 403, refused);
+      const forged = join(lab.repo, '.git/worktrees/fake');
+      await mkdir(forged, { recursive: true });
+      await writeFile(join(forged, 'HEAD'), 'ref: refs/heads/main\n');
+      await writeFile(join(evil, '.git'), `gitdir: ${forged}\n`);
+      await ask(lab, get('/detect', { path: evil }), 403, refused);
+      await rm(forged, { recursive: true });
     },
     'sel-moved-worktree': async (lab) => {
       const worktree = join(lab.sandbox, 'moved');
       await git(lab.repo, 'worktree', 'add', '-q', '--detach', worktree);
       await rename(worktree, `${worktree}-3`);
       await ask(lab, get('/detect', { path: `${worktree}-3` }), 403, refused);
+      const { body } = await ask(lab, get('/explain', { path: `${worktree}-3` }), 200);
+      const unlisted = {
+        fact: 'worktree list',
+        expected: 'this root',
+        seen: 'another or none',
+        holds: false,
+      };
+      expect(body).toMatchObject({ facts: expect.arrayContaining([unlisted]) });
+      await git(lab.repo, 'worktree', 'repair', `${worktree}-3`);
+      await ask(lab, get('/detect', { path: `${worktree}-3` }), 200);
+    },
+    'sel-newline-path': async (lab) => {
+      const unrepresentable = join(lab.sandbox, 'w\nx');
+      const honest = join(lab.sandbox, 'w');
+      for (const path of [unrepresentable, honest]) {
+        await git(lab.repo, 'worktree', 'add', '-q', '--detach', path);
+      }
+      const { body, text } = await ask(lab, get('/worktrees', { cwd: lab.repo }), 200);
+      const item = expect.objectContaining({ path: honest, detached: true });
+      expect(body).toMatchObject({ items: expect.arrayContaining([item]) });
+      expect(text).not.toContain('w\\nx');
+      await ask(lab, get('/list', { cwd: unrepresentable }), 400, 'invalid_request');
+      expect(await git(unrepresentable, 'status', '--porcelain')).toBe('');
     },
     'sel-inherited-git-env': async (lab) => {
       vi.stubEnv('GIT_DIR', join(lab.outside, '.git'));
@@ -130,5 +159,4 @@ runBugTable('selector', 'R02', {
       await rm(foreign, { recursive: true });
     },
   },
-  later: { 'sel-newline-path': 'worktrees are not listed yet: /worktrees' },
 });

@@ -19,6 +19,7 @@ import { expect } from 'vitest';
 import type { DirectoryHandle } from '../../../src/native/binding.ts';
 import { createHttpLab, etagOf, type HttpLab, put, putLink, sha1Of } from '../../support/http-lab.ts';
 import { testToken } from '../../support/http-server.ts';
+import { addWorktree } from '../../support/http-worktrees.ts';
 import { mayMount, mountTmpfs } from '../../support/mounts.ts';
 import { ask, change, get, runBugTable } from './bug-table.ts';
 
@@ -135,6 +136,19 @@ runBugTable('write', 'R13-R16', {
       }
     },
     'write-dotgit-pointer': async (lab) => {
+      const worktree = await addWorktree(lab.repo, join(lab.sandbox, 'pointed'), 'pointed');
+      const pointer = await readFile(join(worktree, '.git'), 'utf8');
+      const redirect = { cwd: worktree, path: '.git', content: 'gitdir: /evil\n' };
+      await ask(lab, change('PUT', '/file', redirect, create), 403, 'administrative_path');
+      const baseSha1 = await sha1Of(join(worktree, '.git'));
+      await ask(lab, change('POST', '/file', { ...redirect, baseSha1 }), 403, 'administrative_path');
+      await ask(
+        lab,
+        change('DELETE', '/file', { cwd: worktree, path: '.git', baseSha1 }),
+        403,
+        'administrative_path',
+      );
+      expect(await readFile(join(worktree, '.git'), 'utf8')).toBe(pointer);
       const json = { cwd: lab.plain, path: '.git', content: 'gitdir: /evil\n' };
       await ask(lab, change('PUT', '/file', json, create), 403, 'administrative_path');
       const move = { cwd: lab.plain, from: 'a.txt', to: '.git' };
