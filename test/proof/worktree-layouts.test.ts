@@ -1,7 +1,8 @@
 import { mkdir, readFile, realpath, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ProverMode } from '../../src/proof/provers.ts';
+import { type AuthorityLab, createLab } from '../support/authority-lab.ts';
 import { git, makeRepository } from '../support/git.ts';
 import { mayMount, mountBind, unmount } from '../support/mounts.ts';
 import { createWorktreeLab, linkedRoot, refused, type WorktreeLab } from '../support/worktree-lab.ts';
@@ -219,8 +220,18 @@ const layouts: readonly Layout[] = [
 ];
 
 describe.each<ProverMode>(['nodegit', 'git', 'both'])('linked worktrees, prover %s', (mode) => {
+  let provers: AuthorityLab;
+
+  beforeAll(async () => {
+    provers = await createLab({ mode });
+  });
+
+  afterAll(async () => {
+    await provers[Symbol.asyncDispose]();
+  });
+
   it.each(layouts)('R30-R34: $name', async ({ make, answers }) => {
-    await using room = await createWorktreeLab({ mode });
+    await using room = await createWorktreeLab({ prover: provers.provers });
     expect(await room.grant()).toBe(linkedRoot);
     await make(room);
     const expected = answers?.(room) ?? { [room.tree]: linkedRoot };
