@@ -225,31 +225,61 @@ export const trials: readonly Trial[] = [
     id: 'authorize-warm',
     trial: 'selector to usable capability, seen before',
     against: 'starting `git rev-parse` and `git worktree list`',
-    variants: (
-      [
-        ['plain directory', 'plain', false],
-        ['plain directory, changed a moment ago', 'plain', true],
-        ['repository root', 'repository', false],
-      ] as const
-    ).map(([name, selected, changing]) => ({
-      name,
-      must: speedAtLeast(50),
-      goal: speedAtLeast(200),
-      prepare: async (cleanup) =>
-        (await import('./trials/authorize-warm.ts')).prepare(cleanup, selected, changing),
-    })),
+    variants: [
+      ...(
+        [
+          ['plain directory', 'plain', false],
+          ['plain directory, changed a moment ago', 'plain', true],
+          ['repository root', 'repository', false],
+        ] as const
+      ).map(
+        ([name, selected, changing]): ContestVariant => ({
+          name,
+          must: speedAtLeast(50),
+          goal: speedAtLeast(200),
+          prepare: async (cleanup) =>
+            (await import('./trials/authorize-warm.ts')).prepare(cleanup, selected, changing),
+        }),
+      ),
+      {
+        name: 'linked worktree',
+        must: speedAtLeast(50),
+        goal: speedAtLeast(200),
+        prepare: async (cleanup) => (await import('./trials/authorize-worktree.ts')).prepareWarm(cleanup),
+      },
+    ],
+  },
+  {
+    kind: 'contest',
+    id: 'authorize-cold',
+    trial: 'selector to usable capability, first time, warm prover child',
+    against: 'starting `git rev-parse` and `git worktree list`',
+    variants: [
+      {
+        name: 'linked worktree',
+        must: speedAtLeast(5),
+        goal: speedAtLeast(12),
+        prepare: async (cleanup) => (await import('./trials/authorize-worktree.ts')).prepareCold(cleanup),
+      },
+    ],
   },
   {
     kind: 'contest',
     id: 'authorize-scale',
-    trial: 'selector to usable capability, seen before, 10,000 rows registered',
-    against: 'the same with 10 rows',
+    trial: 'selector to usable capability, seen before, in large surroundings',
+    against: 'the same in small ones',
     variants: [
       {
-        name: 'plain directory',
+        name: 'plain directory, 10,000 rows against 10',
         must: timeAtMost(1.5),
         goal: timeAtMost(1.1),
         prepare: async (cleanup) => (await import('./trials/authorize-scale.ts')).prepare(cleanup),
+      },
+      {
+        name: 'linked worktree, 1,000 worktrees against 1',
+        must: timeAtMost(1.5),
+        goal: timeAtMost(1.1),
+        prepare: async (cleanup) => (await import('./trials/authorize-worktree.ts')).prepareScale(cleanup),
       },
     ],
   },

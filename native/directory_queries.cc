@@ -29,7 +29,7 @@ Result<struct statx> entry_facts(int directory, const HeldDirectory& root, const
 }
 
 napi_value facts_cached(napi_env env, napi_callback_info info) {
-  MethodCall<DirectoryHandle, 2> call;
+  MethodCall<DirectoryHandle, 3> call;
   if (!call.read(env, info)) return nullptr;
   if (call.self->held == nullptr) return throw_failure(env, handle_closed);
   arguments::PathBuffer buffer;
@@ -41,6 +41,10 @@ napi_value facts_cached(napi_env env, napi_callback_info info) {
   const auto facts = entry_facts(root.fd(), root, buffer.bytes, Lookup::cached_only);
   // EINVAL: a kernel before 5.12 does not know RESOLVE_CACHED.
   if (facts.failed_with(EAGAIN) || facts.failed_with(EINVAL)) return values::boolean(env, false);
+  // Left out, it is undefined, which is no boolean.
+  bool expects_absence = false;
+  static_cast<void>(napi_get_value_bool(env, call.arguments[2], &expects_absence));
+  if (expects_absence && (facts.failed_with(ENOENT) || facts.failed_with(ENOTDIR))) return values::null(env);
   if (!facts) return throw_failure(env, facts.failure());
   FileFacts::of(facts.value()).copy_to(slots.value());
   return values::boolean(env, true);

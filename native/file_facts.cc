@@ -16,6 +16,7 @@ FileFacts FileFacts::of(const struct statx& facts) {
   result.mode = facts.stx_mode;
   result.link_count = facts.stx_nlink;
   result.birth_ns = (facts.stx_mask & STATX_BTIME) != 0 ? nanoseconds(facts.stx_btime) : 0;
+  result.owner = facts.stx_uid;
   return result;
 }
 

@@ -9,7 +9,7 @@ namespace workspace_authority {
 
 /** `fileFacts` of binding.ts, in its order. */
 struct FileFacts {
-  static constexpr std::size_t count = 8;
+  static constexpr std::size_t count = 9;
 
   std::int64_t size = 0;
   std::int64_t modified_ns = 0;
@@ -19,6 +19,7 @@ struct FileFacts {
   std::int64_t mode = 0;
   std::int64_t link_count = 0;
   std::int64_t birth_ns = 0;
+  std::int64_t owner = 0;
 
   static FileFacts of(const struct statx& facts);
   void copy_to(std::int64_t* slots) const;

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { FileCapability } from '../capability/file-capability.ts';
 import type { DirectoryHandle } from '../capability/handles.ts';
 import {
@@ -50,6 +51,8 @@ class RegistryAuthority implements Authority, WorkspaceSurveyor {
   constructor(options: AuthorityOptions) {
     this.#options = options;
     const { capacity = defaultCapacity, registry } = options;
+    // Every running proof listens to it; that they are many is no leak.
+    setMaxListeners(0, this.#closing.signal);
     this.#cache = new WorkspaceCache(capacity, (subject) => this.#prove(subject, standingOf(subject), null));
     this.#mainCache = new WorkspaceCache(capacity, (subject) => this.#prove(subject, 'main', null));
     this.#mains = new CachedMainCheckouts(registry, this.#mainCache);
@@ -169,7 +172,10 @@ class RegistryAuthority implements Authority, WorkspaceSurveyor {
   ): Promise<ProvenWorkspace> {
     const ending = this.#closing.signal;
     const stop = signal === undefined ? ending : AbortSignal.any([signal, ending]);
-    return proveWorkspace(await this.#context(), claimedRowOf(subject), standing, log, stop);
+    const { pins, ...context } = await this.#context();
+    // Only rows are pinned: what has none is proven by the row of another.
+    const pinning = pins !== undefined && subject.row !== null ? { pins } : {};
+    return proveWorkspace({ ...context, ...pinning }, claimedRowOf(subject), standing, log, stop);
   }
 
   #mint(workspace: ProvenWorkspace, { row }: Subject): FileCapability {

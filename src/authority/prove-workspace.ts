@@ -1,13 +1,8 @@
 import type { CapabilityKind } from '../capability/file-capability.ts';
 import type { DirectoryHandle } from '../capability/handles.ts';
 import type { HeldRoot } from '../capability/held-root.ts';
-import {
-  matchesStoredIdentity,
-  type StoredIdentity,
-  sameLiveIdentity,
-  toStoredIdentity,
-} from '../capability/identity.ts';
-import { openHeldRoot } from '../capability/open-held-root.ts';
+import { matchesStoredIdentity, type StoredIdentity, toStoredIdentity } from '../capability/identity.ts';
+import { holdRoot } from '../capability/open-held-root.ts';
 import { codeOf } from '../capability/refusal.ts';
 import { AuthorityError, isAuthorityError } from '../errors/index.ts';
 import { establish, type FactLog } from '../proof/facts.ts';
@@ -37,6 +32,7 @@ export async function proveWorkspace(
   signal?: AbortSignal,
 ): Promise<ProvenWorkspace> {
   const root = await openRoot(context, row, log);
+  let opened: DirectoryHandle | null = root;
   let git: OpenedGit | null = null;
   let held: HeldRoot | null = null;
   try {
@@ -45,7 +41,8 @@ export async function proveWorkspace(
     const surroundings = await hiding(standing, () => surveySurroundings(context.top, row.path, log));
     establishPlace(context.protectedDirectories, surroundings, root, log);
     git = await openGit(context, { root, path: row.path, standing }, log, signal);
-    held = await hold(context, row, root, git);
+    held = hold(context, row, root, git);
+    opened = null;
     const proven = await proveGit(context, held, git, log, signal);
     establishGitIdentity(git, pins, log);
     await assertInPlace(held, log);
@@ -59,7 +56,7 @@ export async function proveWorkspace(
   } catch (error) {
     throw refusalAt(standing, error);
   } finally {
-    root.close();
+    opened?.close();
     git?.directory.close();
     git?.delegate?.release();
     held?.release();
@@ -138,30 +135,21 @@ function isInside(directory: ProtectedDirectory, place: Ancestor, root: Ancestor
   return !directory.excepts(below.filter((component) => component !== ''));
 }
 
-/** Opens the root once more, now with everything that is closed below it. */
-async function hold(
+/** Makes the opened root a held one, now that everything is known that is closed below it. */
+function hold(
   context: ProofContext,
   row: ClaimedRow,
   root: DirectoryHandle,
   git: OpenedGit | null,
-): Promise<HeldRoot> {
+): HeldRoot {
   const directories = git === null ? [] : [git.directory, git.delegate?.workspace.repository?.gitDirectory];
   const identities = directories.flatMap((directory) => directory?.identity() ?? []);
   const closed = [...context.protectedDirectories, ...identities].map(({ device, inode }) => ({
     device,
     inode,
   }));
-  let held: HeldRoot;
-  try {
-    const options = { confinement: gitConfinement(closed), allowMounts: row.allowMounts };
-    held = await openHeldRoot(context.native, row.path, options);
-  } catch (error) {
-    const code = codeOf(error) ?? '';
-    throw notInPlace.has(code) ? notAuthorized() : translateStorageFailure(error);
-  }
-  if (sameLiveIdentity(held.identity, root.identity())) return held;
-  held.release();
-  throw notAuthorized();
+  const options = { confinement: gitConfinement(closed), allowMounts: row.allowMounts };
+  return holdRoot(context.native, row.path, root, options);
 }
 
 /** Nothing in a separate Git dir leads back to its checkout, so there a pinned identity must say that it is the right one. */

@@ -21,12 +21,22 @@ export async function openHeldRoot(
 ): Promise<HeldRoot> {
   const directory = await native.openRoot(path, { allowMounts: options.allowMounts });
   try {
-    const guard = native.createGuard(directory, options.confinement);
-    return new OpenedRoot(path, directory, guard, options);
+    return holdRoot(native, path, directory, options);
   } catch (error) {
     directory.close();
     throw error;
   }
+}
+
+/** The same for a directory that was opened in that way, and with these mounts, already; it passes to the held root. */
+export function holdRoot(
+  native: NativeBinding,
+  path: string,
+  directory: DirectoryHandle,
+  options: HeldRootOptions,
+): HeldRoot {
+  const guard = native.createGuard(directory, options.confinement);
+  return new OpenedRoot(path, directory, guard, options);
 }
 
 class OpenedRoot implements HeldRoot {

@@ -22,6 +22,8 @@ export async function readAdminFile(
   owner: number,
 ): Promise<AdminFile | null> {
   const lookedAtMs = Date.now();
+  const known = readKnown(directory, path, limit, owner, lookedAtMs);
+  if (known !== undefined) return known;
   const file = await openAdminFile(directory, path);
   if (file === null) return null;
   try {
@@ -50,6 +52,7 @@ export async function examineAdminFile(
   limit: number,
   owner: number,
 ): Promise<void> {
+  if (isKnownHarmless(directory, path, limit, owner)) return;
   const file = await openAdminFile(directory, path);
   if (file === null) return;
   try {
@@ -61,6 +64,49 @@ export async function examineAdminFile(
   }
 }
 
+/** Reused: nothing waits between filling and reading it. */
+const scratch = new BigInt64Array(fileFacts.count);
+
+/**
+ * The answer that can be given without a trip to the thread pool, which is most of what a proof costs; undefined where the kernel would
+ * have to wait, and for whatever is wrong with the file: then the way with all the words is taken.
+ */
+function readKnown(
+  directory: DirectoryHandle,
+  path: string,
+  limit: number,
+  owner: number,
+  lookedAtMs: number,
+): AdminFile | null | undefined {
+  try {
+    const bytes = directory.readCached(path, limit, scratch, null);
+    if (bytes === undefined || Number(scratch[fileFacts.owner]) !== owner) return undefined;
+    return { bytes: Buffer.from(bytes), stamp: stampOfFacts(scratch, lookedAtMs) };
+  } catch (error) {
+    return isAbsence(error) ? null : undefined;
+  }
+}
+
+function isKnownHarmless(directory: DirectoryHandle, path: string, limit: number, owner: number): boolean {
+  try {
+    const found = directory.factsCached(path, scratch, true);
+    if (found !== true) return found === null;
+    const regular = (Number(scratch[fileFacts.mode]) & typeBits) === regularType;
+    const small = (scratch[fileFacts.size] as bigint) <= BigInt(limit);
+    return regular && small && Number(scratch[fileFacts.owner]) === owner;
+  } catch {
+    return false;
+  }
+}
+
+const typeBits = 0o170000;
+const regularType = 0o100000;
+
+function isAbsence(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === 'ENOENT' || code === 'ENOTDIR';
+}
+
 type OpenedFile = Awaited<ReturnType<DirectoryHandle['openFile']>>;
 
 /** Symbolic links, mount points, FIFOs, sockets and devices where Git expects a file. */
@@ -70,8 +116,8 @@ async function openAdminFile(directory: DirectoryHandle, path: string): Promise<
   try {
     return await directory.openFile(path, null);
   } catch (error) {
+    if (isAbsence(error)) return null;
     const code = codeOf(error) ?? '';
-    if (code === 'ENOENT' || code === 'ENOTDIR') return null;
     if (irregular.has(code)) throw unsupported('admin-file-irregular', { file: path, seen: code });
     throw translateStorageFailure(error);
   }

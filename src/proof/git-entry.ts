@@ -1,4 +1,4 @@
-import type { DirectoryHandle, NativeEntry } from '../capability/handles.ts';
+import { type DirectoryHandle, fileFacts, type NativeEntry } from '../capability/handles.ts';
 import { codeOf } from '../capability/refusal.ts';
 import { type AdminFile, readAdminFile } from './admin-file.ts';
 import { establish, type FactLog } from './facts.ts';
@@ -50,9 +50,9 @@ async function openGitDirectory(root: DirectoryHandle): Promise<DirectoryHandle>
   }
 }
 
-async function statGitEntry(root: DirectoryHandle): Promise<NativeEntry | null> {
+async function statGitEntry(root: DirectoryHandle): Promise<Pick<NativeEntry, 'type' | 'size'> | null> {
   try {
-    return await root.stat('.git', null);
+    return statCached(root) ?? (await root.stat('.git', null));
   } catch (error) {
     const code = codeOf(error);
     if (code === 'ENOENT') return null;
@@ -61,10 +61,24 @@ async function statGitEntry(root: DirectoryHandle): Promise<NativeEntry | null> 
   }
 }
 
+const scratch = new BigInt64Array(fileFacts.count);
+const typeBits = 0o170000;
+const directoryType = 0o040000;
+const regularType = 0o100000;
+
+/** Null where the kernel would have to wait. @throws errno */
+function statCached(root: DirectoryHandle): Pick<NativeEntry, 'type' | 'size'> | null {
+  if (!root.factsCached('.git', scratch)) return null;
+  const size = Number(scratch[fileFacts.size]);
+  const type = Number(scratch[fileFacts.mode]) & typeBits;
+  if (type === directoryType) return { type: 'directory', size };
+  return { type: type === regularType ? 'file' : 'other', size };
+}
+
 async function readPointer(
   root: DirectoryHandle,
   path: string,
-  entry: NativeEntry,
+  entry: Pick<NativeEntry, 'size'>,
   owner: number,
   log: FactLog,
 ): Promise<{ readonly file: AdminFile; readonly pointer: GitPointer }> {

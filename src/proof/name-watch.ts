@@ -41,7 +41,8 @@ export class NameWatch {
   ): Promise<NameWatch> {
     // The directory first: a name that comes later then shows as a change.
     const lookedAtMs = Date.now();
-    const stamp = stampOfEntry(await base.stat(path, null), lookedAtMs);
+    const stamp =
+      lookAtCached(base, path, lookedAtMs) ?? stampOfEntry(await base.stat(path, null), lookedAtMs);
     const entries = await Promise.all(names.map((name) => lookAt(base, path, name)));
     const found = new Map(names.map((name, index) => [name, entries[index] ?? null]));
     return new NameWatch(base, path, stamp, found, onChange);
@@ -94,24 +95,34 @@ export class NameWatch {
   }
 
   #isSame(name: string, entry: Stamp | null): boolean | undefined {
+    let found: boolean | null;
     try {
-      if (!this.#base.factsCached(join(this.#path, name), scratch)) return undefined;
+      found = this.#base.factsCached(join(this.#path, name), scratch, true);
     } catch (error) {
       return isAbsence(error) && entry === null;
     }
-    return entry !== null && isSameObject(scratch, entry);
+    if (found === null) return entry === null;
+    return found ? entry !== null && isSameObject(scratch, entry) : undefined;
   }
 }
 
 const scratch = new BigInt64Array(fileFacts.count);
 
 async function lookAt(base: DirectoryHandle, path: string, name: string): Promise<Stamp | null> {
+  const place = join(path, name);
   try {
-    return stampOfEntry(await base.stat(join(path, name), null), 0);
+    const found = base.factsCached(place, scratch, true);
+    if (found === null) return null;
+    return found ? stampOfFacts(scratch, 0) : stampOfEntry(await base.stat(place, null), 0);
   } catch (error) {
     if (isAbsence(error)) return null;
     throw translateStorageFailure(error);
   }
+}
+
+/** Null where the kernel would have to wait. @throws errno */
+function lookAtCached(base: DirectoryHandle, path: string, lookedAtMs: number): Stamp | null {
+  return base.factsCached(path, scratch) ? stampOfFacts(scratch, lookedAtMs) : null;
 }
 
 function sameObject(left: Stamp | null, right: Stamp | null): boolean {

@@ -16,10 +16,17 @@ const noSearch = 1;
 const { Repository, Worktree } = createRequire(import.meta.url)(process.argv[2]);
 
 async function look(descriptor, row) {
+  // Side by side: each call waits for a thread of libgit2's pool. Both end before either failure is told.
+  const [place, found] = await Promise.allSettled([lookAt(descriptor), row === null ? null : lookUp(row)]);
+  if (place.status === 'rejected') throw place.reason;
+  if (found.status === 'rejected') throw found.reason;
+  return { ...place.value, row: found.value };
+}
+
+async function lookAt(descriptor) {
   const repository = await Repository.openExt(descriptor, noSearch, '');
   try {
     return {
-      row: row === null ? null : await lookUp(row),
       bare: repository.isBare(),
       worktree: repository.isWorktree(),
       workTree: place(repository.workdir()),
