@@ -32,8 +32,8 @@ export async function assertStillProven(
   await assertInPlace(workspace, 'root');
   if (main !== null) await assertInPlace(main, 'main checkout');
   if (main?.repository != null) await assertCheckout(context, main.repository, signal);
-  if (repository !== null) await assertCheckout(context, repository, signal);
-  if (workspace.kind === 'managed-worktree' && repository?.managed?.facts == null) throw changed('git dir');
+  const sameKind = repository === null || (await assertCheckout(context, repository, signal));
+  if (!sameKind && workspace.kind === 'managed-worktree') throw changed('git dir');
 }
 
 async function assertRow(
@@ -62,18 +62,23 @@ async function assertInPlace({ held }: ProvenWorkspace, what: 'root' | 'main che
   if (!here) throw changed(what);
 }
 
+/** Answers whether the metadata still says, or does not say, that it is managed. */
 async function assertCheckout(
   context: () => Promise<ProofContext>,
   repository: ProvenRepository,
   signal?: AbortSignal,
-): Promise<void> {
-  if (repository.isOwnUnchanged() === true || (await repository.isOwnUnchangedWaiting())) return;
+): Promise<boolean> {
+  if (repository.isOwnUnchanged() === true || (await repository.isOwnUnchangedWaiting())) return true;
   const { claim } = repository;
   const proof = await context();
   try {
     const checkout = await proveCheckout(claim, proof.prover, null, signal);
-    if (claim.kind === 'worktree') repository.managed = await proveManagedOf(proof, claim, null);
+    const managed = claim.kind === 'worktree' ? await proveManagedOf(proof, claim, null) : null;
+    const sameKind = (managed?.facts == null) === (repository.managed?.facts == null);
+    // The proof has its kind for good. What makes another kind stays a change, so that the next authorisation proves anew.
+    if (sameKind) repository.managed = managed;
     repository.checkout = checkout;
+    return sameKind;
   } catch (error) {
     throw isAuthorityError(error) && error.details['reason'] === 'worktree-not-listed'
       ? changed('git dir', error)

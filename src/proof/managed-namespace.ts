@@ -3,7 +3,7 @@ import type { DirectoryHandle } from '../capability/handles.ts';
 import { matchesStoredIdentity, type StoredIdentity, toStoredIdentity } from '../capability/identity.ts';
 import { RecordReader } from '../capability/record-reader.ts';
 import { parseJsonObject } from '../capability/state-json.ts';
-import { type AdminFile, readAdminFile } from './admin-file.ts';
+import type { HeldMain } from './checkout-claim.ts';
 
 /** A directory below which managed worktrees lie as `<path>/<hash of the main checkout>/<leaf>`. */
 export interface ManagedRoot {
@@ -13,15 +13,9 @@ export interface ManagedRoot {
   readonly scheme: 'plugin' | 'authority';
 }
 
-export interface OwnerRecord {
-  /** Name of the record's file in the hash directory. */
-  readonly file: AdminFile;
-  readonly matches: boolean;
-}
-
 export const ownerRecordNames = { plugin: '.repo-owner.json', authority: 'owner.json' } as const;
 
-const recordLimitBytes = 64 * 1024;
+export const ownerRecordLimitBytes: number = 64 * 1024;
 
 /**
  * The managed root and the hash directory that a path lies directly in; null when it lies in none. The path's way was walked without
@@ -73,24 +67,28 @@ export function printOwnerRecord(
 }
 
 /**
- * Reads whose hash directory it is. Ours must have a record. The plugin's may have one, with device and inode of the main root: the
- * device number changes over a reboot (W33) and does not count, the inode is compared exactly (W34).
- * @throws Error when the record is damaged | `repository_unsupported` when it is no plain file of ours | `storage_failed`
+ * Whether the record of a hash directory names this main checkout. Ours must be there; the plugin's may be, with device and inode of the
+ * main root: the device number changes over a reboot (W33) and does not count, the inode is compared exactly (W34). A damaged record
+ * names nobody.
  */
-export async function readOwnerRecord(
+export function isRecordOf(
   scheme: ManagedRoot['scheme'],
-  hashDirectory: DirectoryHandle,
-  main: { readonly path: string; readonly root: DirectoryHandle; readonly gitDirectory: DirectoryHandle },
-  owner: number,
-): Promise<OwnerRecord | null> {
-  const file = await readAdminFile(hashDirectory, ownerRecordNames[scheme], recordLimitBytes, owner);
-  if (file === null) return null;
-  const record = scheme === 'plugin' ? parsePluginRecord(file.bytes) : parseOwnRecord(file.bytes);
-  const same =
-    'inode' in record
-      ? record.inode === main.root.identity().inode
-      : matchesStoredIdentity(main.gitDirectory.identity(), record.gitDirectory);
-  return { file, matches: same && record.mainRoot === main.path };
+  bytes: Uint8Array,
+  main: Pick<HeldMain, 'path' | 'root' | 'gitDirectory'>,
+): boolean {
+  const record = parseRecord(scheme, bytes);
+  if (record === null || record.mainRoot !== main.path) return false;
+  return 'inode' in record
+    ? record.inode === main.root.identity().inode
+    : matchesStoredIdentity(main.gitDirectory.identity(), record.gitDirectory);
+}
+
+function parseRecord(scheme: ManagedRoot['scheme'], bytes: Uint8Array) {
+  try {
+    return scheme === 'plugin' ? parsePluginRecord(bytes) : parseOwnRecord(bytes);
+  } catch {
+    return null;
+  }
 }
 
 function parsePluginRecord(bytes: Uint8Array): { readonly mainRoot: string; readonly inode: bigint } {

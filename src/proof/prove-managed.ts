@@ -1,9 +1,9 @@
-import { dirname } from 'node:path/posix';
-import type { DirectoryHandle } from '../capability/handles.ts';
+import { basename, dirname } from 'node:path/posix';
+import { type DirectoryHandle, fileFacts } from '../capability/handles.ts';
 import { matchesStoredIdentity } from '../capability/identity.ts';
 import type { ManagedFacts } from '../capability/managed-worktree-capability.ts';
 import { codeOf } from '../capability/refusal.ts';
-import { isAuthorityError } from '../errors/index.ts';
+import { AuthorityError, isAuthorityError } from '../errors/index.ts';
 import { type AdminFile, readAdminFile } from './admin-file.ts';
 import { administrationPath, type WorktreeClaim } from './checkout-claim.ts';
 import type { FactLog } from './facts.ts';
@@ -18,12 +18,13 @@ import {
 import {
   findNamespace,
   isHashOf,
+  isRecordOf,
   type ManagedRoot,
+  ownerRecordLimitBytes,
   ownerRecordNames,
-  readOwnerRecord,
 } from './managed-namespace.ts';
 import { NameWatch } from './name-watch.ts';
-import { translateStorageFailure } from './storage-failure.ts';
+import { changeOrFailure, translateStorageFailure } from './storage-failure.ts';
 
 export interface ManagedProof {
   /** Null for a worktree that is linked only. */
@@ -47,7 +48,7 @@ type Refusal =
  * Whether a proven linked worktree is managed: metadata, namespace and ownership, in the order of wire contract 2. Its main checkout and
  * its row in the worktree list are proven already. Which branch is checked out, or whether an operation is under way, does not matter
  * (W38). Forged or damaged metadata never makes a worktree managed (R26); what cannot be read because of the system is a refusal (R04).
- * @throws `storage_failed` | `too_many_open_files` | `busy`
+ * @throws `identity_changed` (details.what) | `storage_failed` | `too_many_open_files` | `busy`
  */
 export async function proveManaged(
   claim: WorktreeClaim,
@@ -80,7 +81,7 @@ async function judge(
   if (!isHashOf(place.root.scheme, place.hashName, claim.main.path)) {
     return 'in the hash directory of another repository';
   }
-  const owned = await isOwned(claim, top, place.root, files);
+  const owned = await isOwned(claim, top, place.root, names, files);
   return owned ? metadata.facts : 'hash directory of another owner';
 }
 
@@ -113,13 +114,27 @@ async function readMetadata(
   const directory = await watchIfThere(main.root, `${place}/${dirname(path)}`);
   if (directory === null) return null;
   names.push(directory);
+  const read = () => readAdminFile(gitDirectory, path, metadataLimitBytes, owner);
+  return readWatched(read, directory, { base: main.root, path: `${place}/${path}` }, files);
+}
+
+/** Reads a file of the watched directory `around` so that every later change of it shows, also of one that cannot be read. */
+async function readWatched(
+  read: () => Promise<AdminFile | null>,
+  around: NameWatch,
+  { base, path }: { readonly base: DirectoryHandle; readonly path: string },
+  files: FileWatch[],
+): Promise<AdminFile | 'irregular' | null> {
   try {
-    const file = await readAdminFile(gitDirectory, path, metadataLimitBytes, owner);
-    if (file !== null) files.push(new FileWatch(main.root, `${place}/${path}`, file));
+    const file = await read();
+    if (file !== null) files.push(new FileWatch(base, path, file));
     return file;
   } catch (error) {
-    if (isAuthorityError(error) && error.code === 'repository_unsupported') return 'irregular';
-    throw error;
+    if (!isAuthorityError(error) || error.code !== 'repository_unsupported') throw error;
+    const stamp = around.find(basename(path));
+    // Never settled, and compared with no content: it is looked at anew each time.
+    if (stamp !== null) files.push(new FileWatch(base, path, { bytes: new Uint8Array(), stamp }));
+    return 'irregular';
   }
 }
 
@@ -145,23 +160,43 @@ async function isOwned(
   claim: WorktreeClaim,
   top: DirectoryHandle,
   { scheme }: ManagedRoot,
+  names: NameWatch[],
   files: FileWatch[],
 ): Promise<boolean> {
   const hashPath = dirname(claim.path).slice(1);
+  const recordName = ownerRecordNames[scheme];
   const directory = await top.openDirectory(hashPath).catch((error: unknown) => {
-    throw translateStorageFailure(error);
+    throw changeOrFailure(error, 'root');
   });
   try {
-    if (directory.identity().uid !== claim.owner) return false;
-    const record = await readOwnerRecord(scheme, directory, claim.main, claim.owner);
-    if (record === null) return scheme === 'plugin';
-    files.push(new FileWatch(top, `${hashPath}/${ownerRecordNames[scheme]}`, record.file));
-    return record.matches;
-  } catch (error) {
-    // Damaged, or no plain file of ours.
-    if (isAuthorityError(error) && error.code !== 'repository_unsupported') throw error;
-    return false;
+    let ownerThen: number | null = null;
+    const sameOwner = () => ownerOf(top, hashPath) === ownerThen;
+    const watch = await NameWatch.begin(top, hashPath, [recordName], sameOwner).catch((error: unknown) => {
+      throw changeOrFailure(error, 'root');
+    });
+    // After the watch began, so that whatever comes later shows.
+    const { uid, device, inode } = directory.identity();
+    ownerThen = uid;
+    const same = watch.directory.device === device && watch.directory.inode === inode;
+    if (!same) throw new AuthorityError('identity_changed', { details: { what: 'root' } });
+    names.push(watch);
+    if (uid !== claim.owner) return false;
+    const read = () => readAdminFile(directory, recordName, ownerRecordLimitBytes, claim.owner);
+    const record = await readWatched(read, watch, { base: top, path: `${hashPath}/${recordName}` }, files);
+    if (record === 'irregular') return false;
+    return record === null ? scheme === 'plugin' : isRecordOf(scheme, record.bytes, claim.main);
   } finally {
     directory.close();
+  }
+}
+
+const scratch = new BigInt64Array(fileFacts.count);
+
+/** Null where the kernel would have to wait, or nothing is there: what is not known is not the same. */
+function ownerOf(top: DirectoryHandle, path: string): number | null {
+  try {
+    return top.factsCached(path, scratch) ? Number(scratch[fileFacts.owner]) : null;
+  } catch {
+    return null;
   }
 }
