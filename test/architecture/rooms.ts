@@ -76,6 +76,7 @@ export const harmlessBuiltins: ReadonlySet<string> = new Set([
   'node:events',
   'node:os',
   'node:path',
+  'node:path/posix',
   'node:stream',
   'node:url',
   'node:util',
