@@ -47,7 +47,7 @@ export async function openGit(
   const { root, path, standing } = candidate;
   const entry = await hiding(standing, () => readGitEntry(root, path, context.owner, log));
   if (standing === 'main' && entry.kind !== 'directory') throw unsupported('main-checkout-unknown');
-  if (standing === 'unregistered') await establishWorktree(entry, log);
+  if (standing === 'unregistered') establishWorktree(entry, log);
   if (entry.kind === 'none') return null;
   if (entry.kind === 'directory') {
     return { kind: 'main', directory: entry.directory, place: '.git', delegate: null };
@@ -62,7 +62,7 @@ export async function openGit(
   return openWorktree(context, candidate, pointer, log, signal);
 }
 
-async function establishWorktree(entry: GitEntry, log: FactLog): Promise<void> {
+function establishWorktree(entry: GitEntry, log: FactLog): void {
   const seen = entry.kind === 'file' ? entry.pointer.kind : entry.kind;
   if (seen !== 'worktree' && entry.kind === 'directory') entry.directory.close();
   establish(
