@@ -25,3 +25,10 @@ export async function makeRepository(path: string): Promise<void> {
   await run('git', ['init', '--quiet', '--initial-branch=main', '--', path], { env: environment });
   await git(path, 'commit', '--quiet', '--allow-empty', '-m', 'first');
 }
+
+/** The same, with the Git dir somewhere else (git-init(1), `--separate-git-dir`). */
+export async function makeSeparateRepository(path: string, gitDirectory: string): Promise<void> {
+  const options = ['--quiet', '--initial-branch=main', `--separate-git-dir=${gitDirectory}`];
+  await run('git', ['init', ...options, '--', path], { env: environment });
+  await git(path, 'commit', '--quiet', '--allow-empty', '-m', 'first');
+}
