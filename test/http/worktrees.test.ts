@@ -12,7 +12,6 @@ import {
   addWorktree,
   administrationOf,
 } from '../support/http-worktrees.ts';
-import { testBinding } from '../support/test-binding.ts';
 import { ask, get } from './public-bugs/bug-table.ts';
 
 const run = promisify(execFile);
@@ -212,12 +211,4 @@ describe('GET /worktrees', () => {
     await git(root, '-c', 'user.name=t', '-c', 'user.email=t@e', 'commit', '-q', '--allow-empty', '-m', 'x');
     await addWorktree(root, `${root}-linked`, 'linked');
   }
-
-  it('R06: holds nothing open after its answer that it did not hold before', async () => {
-    for (const name of ['a', 'b', 'c']) await addWorktree(here.main, join(here.place, name), name);
-    await list(here.main);
-    const before = testBinding.openHandles();
-    for (let round = 0; round < 20; round += 1) await list(here.main);
-    expect(testBinding.openHandles()).toBe(before);
-  });
 });

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Authority } from '../../src/authority/authority.ts';
@@ -27,17 +28,18 @@ afterAll(async () => {
 
 /** Repositories over the real authority, where something happens before each worktree is authorised. */
 function repositoriesWith(
-  before: (path: string, signal?: AbortSignal) => Promise<void> | void,
+  before: (path: string) => Promise<void> | void,
+  real: Authority = lab.authority,
 ): Repositories {
   let selected = false;
   const authority: Authority = {
-    authorize: (...given) => lab.authority.authorize(...given),
-    explain: (...given) => lab.authority.explain(...given),
-    close: () => lab.authority.close(),
+    authorize: (...given) => real.authorize(...given),
+    explain: (...given) => real.explain(...given),
+    close: () => real.close(),
     authorizeRepository: async (path, signal) => {
-      if (selected) await before(path, signal);
+      if (selected) await before(path);
       selected = true;
-      return lab.authority.authorizeRepository(path, signal);
+      return real.authorizeRepository(path, signal);
     },
   };
   return createRepositories({
@@ -118,14 +120,79 @@ describe('the list of worktrees', () => {
       if (arrived.length === 4) setImmediate(four.resolve);
       await four.promise;
     }).worktrees(main);
-    await four.promise;
+    await Promise.race([four.promise, listing]);
     expect(arrived).toHaveLength(4);
     expect((await listing).items).toHaveLength(names.length + 1);
   });
 
-  it('stops at an abort, begins nothing more, and leaves nothing open', async () => {
-    await repositoriesWith(() => {}).worktrees(main);
-    const before = native.openHandles();
+  it('proves them all anew without a warning that something leaks', async () => {
+    const warnings: string[] = [];
+    const note = ({ message }: Error) => warnings.push(message);
+    process.on('warning', note);
+    try {
+      await using fresh = await createLab({ mode: 'git', place: lab.place });
+      await fresh.register('main');
+      const proven = names.map(async (name) => {
+        await using capability = await fresh.authority.authorizeRepository(join(lab.place, name));
+        return capability.kind;
+      });
+      expect(new Set(await Promise.all(proven))).toEqual(new Set(['linked-worktree']));
+      // Warnings are told in a later turn.
+      await new Promise((resolve) => setImmediate(resolve));
+    } finally {
+      process.off('warning', note);
+    }
+    expect(warnings).toEqual([]);
+  });
+
+  it('R31: a prunable row is not even looked at', async () => {
+    const gone = join(lab.place, 'gone');
+    await git(main, 'worktree', 'add', '-q', '--detach', gone);
+    await rm(gone, { recursive: true });
+    const asked: string[] = [];
+    await repositoriesWith((path) => void asked.push(path)).worktrees(main);
+    await git(main, 'worktree', 'prune');
+    expect(asked).toEqual(['main', ...names].map((name) => join(lab.place, name)));
+  });
+
+  it.each([
+    ['an answer', () => {}],
+    [
+      'a failure',
+      (path: string) => {
+        if (path.endsWith('w07')) throw new AuthorityError('prover_unavailable');
+      },
+    ],
+  ])('R06: after %s it lets go of all that it was lent', async (_, before) => {
+    const open = native.openHandles();
+    const fresh = await createLab({ mode: 'git', place: lab.place });
+    await fresh.register('main');
+    await repositoriesWith(before, fresh.authority)
+      .worktrees(main)
+      .catch(() => null);
+    expect(native.openHandles()).toBeGreaterThan(open);
+    await fresh[Symbol.asyncDispose]();
+    expect(native.openHandles()).toBe(open);
+  });
+
+  it('after a failure begins nothing more, and answers when what had begun has ended', async () => {
+    const others = deferred<void>();
+    const begun: string[] = [];
+    let ended = 0;
+    const listing = repositoriesWith(async (path) => {
+      begun.push(path);
+      if (begun.length === 4) {
+        setImmediate(others.resolve);
+        throw new AuthorityError('prover_unavailable');
+      }
+      await others.promise;
+      ended += 1;
+    }).worktrees(main);
+    await expect(listing).rejects.toMatchObject({ code: 'prover_unavailable' });
+    expect([begun.length, ended]).toEqual([4, 3]);
+  });
+
+  it('stops at an abort, and begins nothing more', async () => {
     const stop = new AbortController();
     let begun = 0;
     const repositories = repositoriesWith(() => {
@@ -134,7 +201,6 @@ describe('the list of worktrees', () => {
     });
     await expect(repositories.worktrees(main, stop.signal)).rejects.toMatchObject({ code: 'aborted' });
     expect(begun).toBeLessThan(names.length);
-    expect(native.openHandles()).toBe(before);
   });
 
   it('R06: is not given when the selector leads elsewhere at its end', async () => {
