@@ -1,5 +1,5 @@
 import { AuthorityError } from '../errors/index.ts';
-import { type AdminFile, readAdminFile } from './admin-file.ts';
+import { type AdminFile, examineAdminFile, readAdminFile } from './admin-file.ts';
 import { ProvenCheckout } from './checkout.ts';
 import { administrationPath, gitFileOf, type WorktreeClaim } from './checkout-claim.ts';
 import { establish, type FactLog } from './facts.ts';
@@ -16,6 +16,9 @@ import {
   watchRoot,
 } from './read-git-directory.ts';
 import { unsupported } from './unsupported.ts';
+
+/** Far more than anybody's reason for a lock. */
+const lockLimitBytes = 64 * 1024;
 
 /** Their coming or going changes what the worktree is; the last two hold the metadata of managed worktrees. */
 const administrationNames = ['gitdir', 'commondir', 'config.worktree', 'dsh-worktree', 'workspace-authority'];
@@ -41,6 +44,8 @@ export async function readLinkedWorktree(claim: WorktreeClaim, log: FactLog): Pr
   const worktreeConfig = await readAdminFile(gitDirectory, 'config.worktree', configLimitBytes, owner);
   // libgit2 ignores the settings of one worktree, Git obeys them; so they are held to the rules of the common ones.
   if (worktreeConfig !== null) establishFormat(new Uint8Array(), worktreeConfig.bytes, log);
+  // Provers read the reason of a lock to tell whether the row is prunable.
+  await examineAdminFile(gitDirectory, 'locked', lockLimitBytes, owner);
   const files = [
     new FileWatch(root, '.git', gitFile),
     new FileWatch(main.root, `${place}/gitdir`, backPointer),

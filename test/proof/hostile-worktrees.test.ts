@@ -55,6 +55,8 @@ interface Target {
   readonly path: (room: WorktreeLab) => string;
   /** Whether the main checkout has claimed the directory before the file is looked at; until then a caller learns nothing. */
   readonly claimed: boolean;
+  /** Whether what was granted before rests on nothing in this file. */
+  readonly beside?: true;
   /** The reason for each attack, with a row. */
   readonly reasons: Readonly<Record<Attack, string>>;
 }
@@ -93,6 +95,7 @@ const targets: readonly Target[] = [
   { file: 'commondir', path: inAdministration('commondir'), claimed: true, reasons: usual },
   { file: 'HEAD', path: inAdministration('HEAD'), claimed: true, reasons: usual },
   { file: 'config.worktree', path: inAdministration('config.worktree'), claimed: true, reasons: usual },
+  { file: 'locked', path: inAdministration('locked'), claimed: true, beside: true, reasons: usual },
   { file: 'main config', path: ({ main }) => join(main, '.git/config'), claimed: false, reasons: ofMain },
   { file: 'main HEAD', path: ({ main }) => join(main, '.git/HEAD'), claimed: false, reasons: ofMain },
 ];
@@ -126,21 +129,22 @@ describe('a file that would stop, bloat or mislead a prover', () => {
   });
 
   it.each(rows)('R04, R34: $attack as $file: no prover is sent there', async (row) => {
-    const { attack, path, claimed, reasons } = row;
+    const { attack, path, claimed, beside, reasons } = row;
     const asked: string[] = [];
     await using room = await createWorktreeLab({ prover: watched(provers.provers, asked) });
     // So that there is something to link to or to give away.
-    await writeFile(join(room.administration, 'config.worktree'), '');
+    for (const name of ['config.worktree', 'locked']) await writeFile(join(room.administration, name), '');
     expect([await room.grant(), asked]).toEqual([linkedRoot, [room.tree]]);
     await attacks[attack](path(room));
     const expected = unsupported(reasons[attack]);
+    const unregistered = claimed ? expected : refused;
     let seen: string[] = [];
     const growth = await peakGrowth(['self', ...descendants()], async () => {
       const without = await room.grant();
       await room.lab.register('tree');
       seen = [without, await room.grant()];
     });
-    expect(seen).toEqual([claimed ? expected : refused, expected]);
+    expect(seen).toEqual([beside ? linkedRoot : unregistered, expected]);
     expect(asked).toEqual([room.tree]);
     expect(growth).toBeLessThan(64 * mebibyte);
   });

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { nodegitState } from '../../scripts/nodegit.mjs';
 import { CircuitBreaker } from '../../src/proof/circuit-breaker.ts';
 import { NodegitPool } from '../../src/proof/nodegit-pool.ts';
@@ -36,7 +36,7 @@ let fault: Fault | null = null;
 let pool: NodegitPool;
 let room: WorktreeLab;
 
-beforeEach(async () => {
+beforeAll(() => {
   const state = nodegitState();
   if (state.state !== 'ready') throw new Error(`nodegit is ${state.state}`);
   const nodegit = state.path;
@@ -44,13 +44,19 @@ beforeEach(async () => {
     start: (events) => startFaulty(nodegit, events),
     breaker: new CircuitBreaker({ limit: 1000, windowMs: 1, openMs: 1 }),
   });
+});
+
+afterAll(async () => {
+  await pool.close();
+});
+
+beforeEach(async () => {
   fault = null;
   room = await createWorktreeLab({ prover: createNodegitProver(pool) });
 });
 
 afterEach(async () => {
   await room[Symbol.asyncDispose]();
-  await pool.close();
 });
 
 function startFaulty(nodegit: string, events: NodegitProcessEvents): NodegitProcess {
