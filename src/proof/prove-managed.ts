@@ -178,7 +178,8 @@ async function isOwned(
     const { uid, device, inode } = directory.identity();
     ownerThen = uid;
     const same = watch.directory.device === device && watch.directory.inode === inode;
-    if (!same) throw new AuthorityError('identity_changed', { details: { what: 'root' } });
+    if (!same || !(await holds(directory, basename(claim.path), claim.root)))
+      throw new AuthorityError('identity_changed', { details: { what: 'root' } });
     names.push(watch);
     if (uid !== claim.owner) return false;
     const read = () => readAdminFile(directory, recordName, ownerRecordLimitBytes, claim.owner);
@@ -188,6 +189,15 @@ async function isOwned(
   } finally {
     directory.close();
   }
+}
+
+/** Whether it is the directory that the held root lies in, and not one that was exchanged with it for a moment. */
+async function holds(directory: DirectoryHandle, name: string, root: DirectoryHandle): Promise<boolean> {
+  const entry = await directory.stat(name, null).catch((error: unknown) => {
+    throw changeOrFailure(error, 'root');
+  });
+  const { device, inode } = root.identity();
+  return entry.device === device && entry.inode === inode;
 }
 
 const scratch = new BigInt64Array(fileFacts.count);
