@@ -1,7 +1,7 @@
 /**
  * death-guard: runs one command that must not outlive its host.
  *
- *   death-guard [--keep-session] LIFELINE COMMAND [ARGUMENT...]
+ *   death-guard [--keep-session] [--data-limit=BYTES] LIFELINE COMMAND [ARGUMENT...]
  *
  * LIFELINE is the number of an inherited descriptor: the reading end of a pipe, or one end of a stream socket, whose
  * other end only the host holds. When the host closes it or dies, however it dies, the lifeline ends, and with it
@@ -13,6 +13,9 @@
  * guard (prctl(2), PR_SET_CHILD_SUBREAPER). The same happens when the guard gets SIGTERM, SIGINT, SIGHUP or SIGQUIT,
  * and when the command itself has ended: nothing of it stays behind. Should the guard be killed, the command is too
  * (PR_SET_PDEATHSIG), its own children then are not.
+ *
+ * With --data-limit the command can have no more memory of its own than that (setrlimit(2), RLIMIT_DATA); files that it
+ * maps do not count.
  *
  * The guard ends as the command did: with its exit code, or by its signal. A command that cannot be started gives exit
  * code 127 and, what no command can forge, the line `failed <errno number>` written to the lifeline; where that is a
@@ -40,9 +43,11 @@ namespace {
 
 constexpr int exit_guard_failed = 125;
 constexpr int exit_not_started = 127;
+constexpr const char* data_limit_option = "--data-limit=";
 
 struct Request {
   bool keep_session = false;
+  rlim_t data_limit = RLIM_INFINITY;
   int lifeline = -1;
   char** command = nullptr;
 };
@@ -63,8 +68,14 @@ bool parse(int count, char** arguments, Request& request) {
     request.keep_session = true;
     ++next;
   }
-  if (count - next < 2) return false;
   char* end = nullptr;
+  if (next < count && std::strncmp(arguments[next], data_limit_option, std::strlen(data_limit_option)) == 0) {
+    const char* bytes = arguments[next] + std::strlen(data_limit_option);
+    request.data_limit = std::strtoull(bytes, &end, 10);
+    if (*bytes < '0' || *bytes > '9' || *end != '\0' || request.data_limit == RLIM_INFINITY) return false;
+    ++next;
+  }
+  if (count - next < 2) return false;
   const long number = std::strtol(arguments[next], &end, 10);
   if (*arguments[next] == '\0' || *end != '\0' || number < 0 || number > INT_MAX) return false;
   request.lifeline = static_cast<int>(number);
@@ -78,6 +89,10 @@ int become_command(const Request& request, pid_t guard, const sigset_t& signals_
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) == -1) return errno;
   // The guard may have died before the kernel was asked to watch it.
   if (::getppid() != guard) ::kill(::getpid(), SIGKILL);
+  if (request.data_limit != RLIM_INFINITY) {
+    const struct rlimit limit = {request.data_limit, request.data_limit};
+    if (::setrlimit(RLIMIT_DATA, &limit) == -1) return errno;
+  }
   ::close(request.lifeline);
   ::sigprocmask(SIG_SETMASK, &signals_before, nullptr);
   ::execvp(request.command[0], request.command);

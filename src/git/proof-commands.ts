@@ -6,6 +6,9 @@ import { isFullRefName } from './values.ts';
 /** A proof read answers in milliseconds; what takes seconds is stuck on a file that was made to be stuck on. */
 const deadlineMs = 5000;
 
+/** Git reads some small files of a repository whole, however large they were made. */
+const dataLimitBytes = 256 * 1024 * 1024;
+
 const kibibyte = 1024;
 
 /** Where a command runs: the directory it starts in, as the descriptor path of a held handle, and what it may find from there. */
@@ -87,6 +90,7 @@ function command(
     environment: proofReadEnvironment(place),
     directory: place.directory,
     deadlineMs,
+    dataLimitBytes,
     outputLimitBytes,
   };
 }

@@ -16,6 +16,8 @@ export interface GitCommand {
   readonly directory: string;
   /** Milliseconds from the call to the last byte, waiting for a free place included. */
   readonly deadlineMs: number;
+  /** Bytes of memory of its own; beyond that Git fails (setrlimit(2), RLIMIT_DATA). Files that it maps do not count. */
+  readonly dataLimitBytes: number;
   /** Bytes of standard output; one more is a failure, never a shortened answer. */
   readonly outputLimitBytes: number;
 }
@@ -118,7 +120,8 @@ const dyingLimitMs = 2000;
 
 function runProcess(guard: string, git: string, command: GitCommand, stop: AbortSignal): Promise<GitResult> {
   return new Promise((resolve, reject) => {
-    const child = spawn(guard, [String(lifelineDescriptor), git, ...command.arguments], {
+    const limit = `--data-limit=${command.dataLimitBytes}`;
+    const child = spawn(guard, [limit, String(lifelineDescriptor), git, ...command.arguments], {
       cwd: command.directory,
       env: command.environment,
       // Out of the terminal's group: the guard decides when Git dies.

@@ -149,8 +149,32 @@ describe('a command that cannot be started is exit 127, and the lifeline says wh
     expect(await said).toBe('');
   });
 
+  test('a limit of memory is that of the command, and of nothing that it was not given to', async () => {
+    const limited = (...words: readonly string[]) =>
+      outputOf(
+        spawn(deathGuard, [...words, '3', 'sh', '-c', 'ulimit -d'], {
+          stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
+        }),
+      );
+    expect(await limited('--data-limit=67108864')).toBe('65536\n');
+    expect(await limited('--keep-session', '--data-limit=134217728')).toBe('131072\n');
+    expect(await limited()).toBe('unlimited\n');
+  });
+
   test('wrong usage is 125, with the reason on standard error', async () => {
-    for (const words of [[], ['3'], ['x', 'true'], ['-1', 'true'], ['99', 'true'], ['3x', 'true']]) {
+    const limits = ['', 'x', '1x', '-1', ' 1', '18446744073709551615'].map(
+      (limit) => `--data-limit=${limit}`,
+    );
+    for (const words of [
+      ...limits.map((limit) => [limit, '3', 'true']),
+      ['--data-limit=1'],
+      [],
+      ['3'],
+      ['x', 'true'],
+      ['-1', 'true'],
+      ['99', 'true'],
+      ['3x', 'true'],
+    ]) {
       const child = spawn(deathGuard, words);
       const said = text(child.stderr);
       expect(await endOf(child)).toEqual({ code: 125, signal: null });

@@ -37,6 +37,7 @@ function deed(what: string, argument?: string | number, parts: Partial<GitComman
     environment: { PATH: '/usr/bin:/bin', ONLY: 'this' },
     directory: '/',
     deadlineMs: 60_000,
+    dataLimitBytes: 2 ** 30,
     outputLimitBytes: 1000,
     ...parts,
   };

@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { nodegitState } from '../../scripts/nodegit.mjs';
 import type { ProverQuestion, RepositoryProver } from '../../src/proof/prover.ts';
 import type { NodegitState, ProverMode } from '../../src/proof/provers.ts';
+import { grantOf } from '../support/answers.ts';
 import { type AuthorityLab, createLab } from '../support/authority-lab.ts';
 import { git, makeRepository } from '../support/git.ts';
 import { descendants } from '../support/processes.ts';
@@ -267,6 +268,21 @@ describe('names that two byte strings could share', () => {
     }
     expect(lab.registry.rows.size).toBe(1);
   });
+});
+
+describe('files of a sibling, which Git reads with its whole list', () => {
+  it.each(['gitdir', 'HEAD', 'locked'])(
+    'R04: a %s of 3 GB ends Git by its limit of memory, before its deadline, and is no yes',
+    async (file) => {
+      await using room = await createWorktreeLab({ mode: 'git' });
+      await room.addWorktree('sibling');
+      expect(await room.grant()).toBe(linkedRoot);
+      await attacks['3 GB'](join(room.main, '.git/worktrees/sibling', file));
+      await using fresh = await createLab({ mode: 'git', place: room.lab.place });
+      await fresh.register('main');
+      expect(await grantOf(fresh.authority, room.tree)).toMatch(/prover-disagrees|workspace_not_authorized/);
+    },
+  );
 });
 
 describe('what was made up', () => {

@@ -9,5 +9,6 @@ await runner.run({
   environment: { PATH: '/usr/bin:/bin' },
   directory: '/',
   deadlineMs: 60_000,
+  dataLimitBytes: 2 ** 30,
   outputLimitBytes: 1024,
 });
