@@ -16,7 +16,20 @@ const tree = fc.constantFrom<Slot>('w', 'w', 'x', 'x', 'a/in', 'b/in', 'w/in', '
 const names = [
   ...(['add', 'add', 'init', 'plain', 'plain', 'plain'] as const),
   ...(['register', 'register', 'register', 'register tree', 'register below', 'register below'] as const),
-  ...(['unregister', 'rename', 'copy', 'remove', 'exchange', 'link', 'move', 'prune', 'repair'] as const),
+  ...([
+    'unregister',
+    'unregister',
+    'unregister main',
+    'unregister main',
+    'rename',
+    'copy',
+    'remove',
+    'exchange',
+    'link',
+    'move',
+    'prune',
+    'repair',
+  ] as const),
   ...(['lock', 'checkout', 'relate', 'steal', 'forge', 'claim'] as const),
 ] as const;
 
@@ -49,12 +62,16 @@ const beginning: readonly Act[] = [
   { ...nothing, name: 'add', repository: 'b', tree: 'x', from: 'a' },
   { ...nothing, name: 'register', repository: 'a', tree: 'w', from: 'a' },
   { ...nothing, name: 'register', repository: 'b', tree: 'w', from: 'b' },
+  { ...nothing, name: 'plain', repository: 'a', tree: 'w', from: 'a' },
+  { ...nothing, name: 'register below', repository: 'a', tree: 'w', from: 'a' },
+  { ...nothing, name: 'plain', repository: 'a', tree: 'w', from: 'c' },
+  { ...nothing, name: 'register', repository: 'a', tree: 'w', from: 'c' },
 ];
 
 /** Some stages, after each of which the tree is looked at. */
 export const stages: fc.Arbitrary<readonly (readonly Act[])[]> = fc
   .tuple(
-    fc.subarray([...beginning], { minLength: 5 }),
+    fc.subarray([...beginning], { minLength: 8 }),
     fc.array(fc.array(act, { minLength: 2, maxLength: 8, size: 'max' }), {
       minLength: 1,
       maxLength: 4,
