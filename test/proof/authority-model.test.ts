@@ -13,7 +13,7 @@ import { type Act, perform, slots, stages } from '../support/random-trees.ts';
 import { objectAt, type ReferenceRow, referenceAnswer } from '../support/reference-authority.ts';
 
 const long = process.env['WORKSPACE_AUTHORITY_LONG'] === '1';
-const numRuns = Number(process.env['WORKSPACE_AUTHORITY_RUNS'] ?? (long ? 1000 : 40));
+const numRuns = Number(process.env['WORKSPACE_AUTHORITY_RUNS'] ?? (long ? 300 : 40));
 const seed = Number(process.env['WORKSPACE_AUTHORITY_SEED'] ?? Date.now() % 0x7fff_ffff);
 /** A failure is made small, which takes many more runs. */
 const limitMs = long ? 3_600_000 : 170_000;
