@@ -22,7 +22,7 @@ import { git } from './git.ts';
 /** Metadata of version 1 is the plugin's, of version 2 our own. */
 export type Version = 1 | 2;
 
-export const schemes = { 1: 'plugin', 2: 'authority' } as const;
+const schemes = { 1: 'plugin', 2: 'authority' } as const;
 
 /** A worktree in a hash directory, with the metadata and owner record of its version. */
 export interface ManagedWorktree {
@@ -76,7 +76,7 @@ export async function addManagedWorktree(
 }
 
 /** The administrative directory that the `.git` file of a worktree names. */
-export async function administrationOf(path: string): Promise<string> {
+async function administrationOf(path: string): Promise<string> {
   return (await readFile(join(path, '.git'), 'utf8')).slice('gitdir: '.length).trimEnd();
 }
 
@@ -97,7 +97,7 @@ export async function writeMetadata(
 }
 
 /** As the plugin writes it, with fields that this package does not know (wire contract 2). */
-export function pluginMetadata(main: string, all: typeof facts = facts): Record<string, unknown> {
+function pluginMetadata(main: string, all: typeof facts = facts): Record<string, unknown> {
   return {
     version: 1,
     baseRef: all.baseOid,
@@ -134,7 +134,7 @@ export async function printRecord(main: string): Promise<Uint8Array> {
   }
 }
 
-export async function identityOf(path: string): Promise<StoredIdentity> {
+async function identityOf(path: string): Promise<StoredIdentity> {
   const directory = await native.openRoot(path, {});
   try {
     return toStoredIdentity(directory.identity());
