@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { FileCapability } from '../capability/file-capability.ts';
-import type { DirectoryHandle } from '../capability/handles.ts';
+import { type DirectoryHandle, fileFacts } from '../capability/handles.ts';
 import {
   mintFileCapability,
   mintManagedWorktreeCapability,
@@ -143,7 +143,7 @@ class RegistryAuthority implements Authority, WorkspaceSurveyor {
     const path = parseSelector(selector);
     const { registry } = this.#options;
     const direct = await findRow(registry, path);
-    const canonical = direct === null ? await this.#canonicalizer.canonicalize(path) : path;
+    const canonical = direct === null ? await this.#canonicalize(path) : path;
     // Asked also where nothing stands: an absent directory takes the same steps as an unregistered one.
     const row = direct ?? (await findRow(registry, canonical ?? path));
     this.#assertOpen(signal);
@@ -162,6 +162,12 @@ class RegistryAuthority implements Authority, WorkspaceSurveyor {
     if (!spelled) this.#cache.drop(path);
     establish(log, seen, spelled, notAuthorized);
     return { path, row };
+  }
+
+  /** A path that memory knows to lead to a directory without links is canonical; so it does not wait for the lookups of others. */
+  async #canonicalize(path: string): Promise<string | null> {
+    if (isKnownDirectory(await this.#openTop(), path)) return path;
+    return this.#canonicalizer.canonicalize(path);
   }
 
   async #prove(
@@ -213,6 +219,19 @@ class RegistryAuthority implements Authority, WorkspaceSurveyor {
   #assertOpen(signal?: AbortSignal): void {
     if (signal?.aborted) throw new AuthorityError('aborted', { cause: signal.reason });
     if (this.#closing.signal.aborted) throw new AuthorityError('shutting_down');
+  }
+}
+
+const scratch = new BigInt64Array(fileFacts.count);
+const typeBits = 0o170000n;
+const directoryType = 0o040000n;
+
+function isKnownDirectory(top: DirectoryHandle, path: string): boolean {
+  try {
+    const known = path !== '/' && top.factsCached(path.slice(1), scratch) === true;
+    return known && ((scratch[fileFacts.mode] as bigint) & typeBits) === directoryType;
+  } catch {
+    return false;
   }
 }
 

@@ -75,9 +75,11 @@ async function assertCheckout(
     const checkout = await proveCheckout(claim, proof.prover, null, signal);
     const managed = claim.kind === 'worktree' ? await proveManagedOf(proof, claim, null) : null;
     const sameKind = (managed?.facts == null) === (repository.managed?.facts == null);
-    // The proof has its kind for good. What makes another kind stays a change, so that the next authorisation proves anew.
-    if (sameKind) repository.managed = managed;
-    repository.checkout = checkout;
+    // The proof has its kind for good. Without the new facts, what makes another kind stays a change: the next authorisation proves anew.
+    if (sameKind) {
+      repository.managed = managed;
+      repository.checkout = checkout;
+    }
     return sameKind;
   } catch (error) {
     throw isAuthorityError(error) && error.details['reason'] === 'worktree-not-listed'

@@ -7,7 +7,7 @@ import { type GitEntry, readGitEntry } from '../proof/git-entry.ts';
 import type { GitPointer } from '../proof/git-pointer.ts';
 import { proveCheckout } from '../proof/prove-checkout.ts';
 import { type ManagedProof, proveManaged } from '../proof/prove-managed.ts';
-import { readBackPointer } from '../proof/read-linked-worktree.ts';
+import { listsRoot, readBackPointer } from '../proof/read-linked-worktree.ts';
 import { unsupported } from '../proof/unsupported.ts';
 import type { Delegate } from './delegate.ts';
 import { openAdministration, openSeparateGitDirectory } from './open-git-directory.ts';
@@ -86,6 +86,7 @@ async function openWorktree(
   const needed = standing === 'unregistered';
   const fact = { fact: 'row of the main checkout', expected: needed ? 'one' : 'any', seen };
   establish(log, fact, row !== null || !needed, notAuthorized);
+  if (needed) await hiding(standing, () => establishClaim(context, path, pointer, log));
   const delegate = await hiding(standing, () => context.mains.obtain(mainRoot, row, signal));
   let directory: DirectoryHandle | null = null;
   try {
@@ -111,6 +112,21 @@ async function openWorktree(
   } finally {
     directory?.close();
   }
+}
+
+/**
+ * Looks, by name, whether the main checkout lists the root, before a prover is asked about it for somebody who may have made the pointer
+ * up. It proves nothing: the same file is read again beneath the held main checkout.
+ */
+async function establishClaim(
+  { top, owner }: ProofContext,
+  path: string,
+  { mainRoot, name }: Extract<GitPointer, { kind: 'worktree' }>,
+  log: FactLog,
+): Promise<void> {
+  const listed = await listsRoot(top, { mainRoot, name, path, owner });
+  const seen = listed ? 'this root' : 'another or none';
+  establish(log, { fact: 'claim of the main checkout', expected: 'this root', seen }, listed, notAuthorized);
 }
 
 /** The main checkout as the proofs of its worktrees see it. */

@@ -1,4 +1,4 @@
-import { isAuthorityError } from '../errors/index.ts';
+import { type AuthorityError, isAuthorityError } from '../errors/index.ts';
 import type { Standing } from './proof-context.ts';
 
 /** Refusals that say something about a directory which no registered main checkout has claimed: for its caller it is nothing. */
@@ -12,11 +12,14 @@ export async function hiding<Result>(standing: Standing, step: () => Promise<Res
   try {
     return await step();
   } catch (error) {
-    if (standing === 'unregistered' && isAuthorityError(error) && properties.has(error.code)) {
-      unclaimed.add(error);
-    }
+    if (standing === 'unregistered' && isAuthorityError(error) && isProperty(error)) unclaimed.add(error);
     throw error;
   }
+}
+
+/** A directory that may be opened but not searched is a property, too: it must look like none. */
+function isProperty({ code, details }: AuthorityError): boolean {
+  return properties.has(code) || (code === 'storage_failed' && details['errno'] === 'EACCES');
 }
 
 export function isUnclaimed(error: unknown): boolean {

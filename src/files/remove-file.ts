@@ -5,8 +5,8 @@ import { type BasedChange, changeBased } from './based-change.ts';
 import type { ChangeContext } from './operation.ts';
 import type { BaseVersion, ChangeOptions } from './workspace-files.ts';
 
-/** A removal compares content, so it reads the file whole; larger ones are refused rather than deleted unseen. */
-const removalLimit = 256 * 1024 * 1024;
+/** A removal compares content, so it reads and hashes the file whole, on this thread; larger ones are refused rather than deleted unseen. */
+const removalLimit = 64 * 1024 * 1024;
 
 /**
  * Removes exactly the version that the caller has seen; see `DirectoryHandle.remove`. Files above the limit of content are removed one

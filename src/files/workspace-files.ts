@@ -106,7 +106,7 @@ export interface WorkspaceFiles {
     bytes: Uint8Array,
     options?: ChangeOptions,
   ): Promise<FileVersion>;
-  /** Removes exactly that version of a regular file, of at most 256 MiB. @throws as `replace` */
+  /** Removes exactly that version of a regular file, of at most 64 MiB. @throws as `replace` */
   remove(
     capability: FileCapability,
     path: BeneathPath,

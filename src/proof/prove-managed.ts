@@ -82,7 +82,11 @@ async function judge(
     return 'in the hash directory of another repository';
   }
   const owned = await isOwned(claim, top, place.root, names, files);
-  return owned ? metadata.facts : 'hash directory of another owner';
+  if (!owned) return 'hash directory of another owner';
+  // Where we make the worktrees, a copy of unbound metadata counts for nothing.
+  if (place.root.scheme === 'authority' && metadata.binding === null)
+    return 'metadata belongs to another worktree';
+  return metadata.facts;
 }
 
 /** Our own metadata decides where there is any; the plugin's counts only without it. */

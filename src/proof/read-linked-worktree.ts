@@ -1,3 +1,4 @@
+import type { DirectoryHandle } from '../capability/handles.ts';
 import { AuthorityError } from '../errors/index.ts';
 import { type AdminFile, examineAdminFile, readAdminFile } from './admin-file.ts';
 import { ProvenCheckout } from './checkout.ts';
@@ -60,6 +61,16 @@ export async function readLinkedWorktree(claim: WorktreeClaim, log: FactLog): Pr
     files,
     head: { directory: main.root, path: `${place}/HEAD`, file: head, owner },
   });
+}
+
+/** The same question as `readBackPointer`, by name below `/` and without an answer that could be relied on. */
+export async function listsRoot(
+  top: DirectoryHandle,
+  { mainRoot, name, path, owner }: Record<'mainRoot' | 'name' | 'path', string> & { readonly owner: number },
+): Promise<boolean> {
+  const base = `${mainRoot}/${administrationPath(name)}`;
+  const file = await readAdminFile(top, `${base.slice(1)}/gitdir`, gitFileLimitBytes, owner);
+  return file !== null && parsePathLine(file.bytes, '', base) === gitFileOf(path);
 }
 
 /** Whether the main checkout lists this root at all: the pointer in its own administration, which only its owner can write. */

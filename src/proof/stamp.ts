@@ -1,6 +1,9 @@
 import { fileFacts, type NativeEntry } from '../capability/handles.ts';
 
-/** The facts of an entry that change when it does. Any change of content, owner or mode moves `changedNs` (inode(7)). */
+/**
+ * The facts of an entry that change when it does. Any change of content, owner or mode moves `changedNs` (inode(7)), except a store through
+ * a shared mapping of a page that was dirty already (mmap(2)).
+ */
 export interface Stamp {
   readonly device: bigint;
   readonly inode: bigint;

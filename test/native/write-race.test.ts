@@ -133,7 +133,9 @@ describe('R10: while the parent directory is exchanged, nothing outside the root
     const attack = ['exchange', 'root/d', link ? 'root/l' : 'outside'] as const;
     const attacker = await Attacker.start(buildAttacker(programs.path), base.path, attack);
     const endings = new Map<string, number>();
-    for (let count = 1; count <= rounds; count++) {
+    // On a busy machine the attacker may win very often.
+    const goesOn = (count: number) => count <= rounds || (!endings.has('committed') && count <= 40 * rounds);
+    for (let count = 1; goesOn(count); count++) {
       const text = `version ${count}`;
       const request = replaceRequest(text, version);
       const ending = await room.root.replace('d/f', request, null).catch((error) => error);

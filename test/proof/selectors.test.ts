@@ -69,7 +69,9 @@ const reports: Readonly<Record<string, (() => Promise<void>) | 'files' | 'http'>
     await mkdir(join(lab.place, 'evil'));
     await writeFile(join(lab.place, 'evil/.git'), `gitdir: ${fake}\n`);
     expect(await answer(join(lab.place, 'evil'))).toBe(refused);
-    expect(await answer(await lab.register('evil'))).toBe('repository_unsupported: linked-worktree');
+    expect(await answer(await lab.register('evil'))).toBe(
+      'repository_unsupported: main-checkout-unsupported',
+    );
   },
   'sel-moved-worktree': async () => {
     await git(app, 'worktree', 'add', '--quiet', '--detach', join(lab.place, 'W'));

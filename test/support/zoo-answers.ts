@@ -182,7 +182,11 @@ export const zooAnswers: Readonly<Record<string, ZooAnswers>> = {
   'HANG-include-fifo': refused('config-include'),
   'HANG-dotgit-fifo': refused('git-entry-irregular'),
   'HANG-commondir-fifo': gitHangs(claimed('admin-file-irregular')),
-  'HANG-gitdir-fifo': gitHangs(refused('admin-file-irregular')),
+  // Without a row, no prover is asked before the main checkout is known to list the directory.
+  'HANG-gitdir-fifo': {
+    ...refused('admin-file-irregular'),
+    registered: gitHangs(refused('admin-file-irregular')).registered,
+  },
   'HANG-sibling-gitdir-fifo': gitHangs(linked),
   'huge-dotgit-3G-sparse': refused('git-file-malformed'),
   unborn: main,
