@@ -124,9 +124,9 @@ async function establishClaim(
   { mainRoot, name }: Extract<GitPointer, { kind: 'worktree' }>,
   log: FactLog,
 ): Promise<void> {
-  const listed = await listsRoot(top, { mainRoot, name, path, owner });
-  const seen = listed ? 'this root' : 'another or none';
-  establish(log, { fact: 'claim of the main checkout', expected: 'this root', seen }, listed, notAuthorized);
+  if (await listsRoot(top, { mainRoot, name, path, owner })) return;
+  log?.push({ fact: 'worktree list', expected: 'this root', seen: 'another or none', holds: false });
+  throw notAuthorized();
 }
 
 /** The main checkout as the proofs of its worktrees see it. */
