@@ -5,12 +5,13 @@
 #include <cstring>
 #include <vector>
 
+#include "file_facts.h"
+
 namespace workspace_authority::arguments {
 namespace {
 
 constexpr Failure invalid{EINVAL, nullptr, Refusal::none};
 constexpr Failure too_long{ENAMETOOLONG, nullptr, Refusal::none};
-constexpr std::size_t fact_count = 8;
 
 /** Whether the string holds a surrogate without its partner, which UTF-8 cannot carry. */
 bool has_lone_surrogate(napi_env env, napi_value value) {
@@ -112,7 +113,7 @@ Result<std::int64_t*> read_facts(napi_env env, napi_value value) {
   std::size_t length = 0;
   void* data = nullptr;
   if (napi_get_typedarray_info(env, value, &type, &length, &data, nullptr, nullptr) != napi_ok ||
-      type != napi_bigint64_array || length < fact_count) {
+      type != napi_bigint64_array || length < FileFacts::count) {
     return invalid;
   }
   return static_cast<std::int64_t*>(data);

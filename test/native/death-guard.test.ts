@@ -153,6 +153,8 @@ describe('a command that cannot be started is exit 127, and the lifeline says wh
     const limited = (...words: readonly string[]) =>
       outputOf(
         spawn(deathGuard, [...words, '3', 'sh', '-c', 'ulimit -d'], {
+          // A preloaded sanitizer would need more memory than the limit.
+          env: { PATH: process.env['PATH'] },
           stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
         }),
       );

@@ -11,7 +11,7 @@ const guard = binding.createGuard(directory, {
   closedShape: ['HEAD', 'objects', 'refs'],
   closedIdentities: [],
 });
-const facts = new BigInt64Array(8);
+const facts = new BigInt64Array(9);
 
 /** `warm`: whether it was read without the pool. */
 async function outcomeOf() {

@@ -13,7 +13,7 @@ import { gitShape, Room } from './room.ts';
 
 type Method = (...args: unknown[]) => unknown;
 
-const facts = new BigInt64Array(8);
+const facts = new BigInt64Array(9);
 const list = { rootPath: '/', limit: 10 };
 
 /** Every method of a directory that this room of the addon has, with arguments that are good. */
@@ -175,7 +175,7 @@ describe('handles of the addon', () => {
       await expect(root.openDirectory(value as never)).rejects.toThrow(refused);
       await expect(testBinding.openRoot(value as never, {})).rejects.toThrow(refused);
     }
-    expect(() => root.readCached('f', 10, new BigInt64Array(7), null)).toThrow(
+    expect(() => root.readCached('f', 10, new BigInt64Array(8), null)).toThrow(
       expect.objectContaining({ code: 'EINVAL' }),
     );
   });
@@ -208,7 +208,7 @@ describe('handles of the addon', () => {
     const file = await root.openFile('d/file-1', guard);
     // More than the pool has threads, so that most have not begun when the handles close.
     const running = Array.from({ length: 100 }, (_, index) => [
-      root.read(`d/file-${index}`, 1 << 20, new BigInt64Array(8), guard).then((bytes) => bytes[0] === index),
+      root.read(`d/file-${index}`, 1 << 20, new BigInt64Array(9), guard).then((bytes) => bytes[0] === index),
       root.list('d', list, guard).then(({ types }) => types.length === 10),
       file.readAt(0, 100_000).then((bytes) => bytes.every((byte) => byte === 1)),
     ]).flat();

@@ -12,11 +12,11 @@ const guard = binding.createGuard(directory, {
   closedIdentities: [],
 });
 const file = await directory.openFile('d/file-1', guard);
-const facts = new BigInt64Array(8);
+const facts = new BigInt64Array(9);
 await directory.read('d/file-2', 1 << 20, facts, guard);
 directory.readCached('d/file-2', 1 << 20, facts, guard);
 for (let index = 0; index < 50; index += 1) {
-  directory.read(`d/file-${index}`, 1 << 20, new BigInt64Array(8), guard).catch(() => undefined);
+  directory.read(`d/file-${index}`, 1 << 20, new BigInt64Array(9), guard).catch(() => undefined);
   directory.list('d', { rootPath: root, limit: 1000 }, guard).catch(() => undefined);
   file.readAt(0, 100_000).catch(() => undefined);
 }

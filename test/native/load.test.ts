@@ -91,7 +91,7 @@ describe('loading the addon', () => {
     const native = createNative(loadBinding({ packageRoot, environment: {} }));
     using directory = await native.openRoot(root);
     const handle = await loadBinding({ packageRoot, environment: {} }).openRoot(root, {});
-    const read = () => handle.readCached('f', 100, new BigInt64Array(8), null);
+    const read = () => handle.readCached('f', 100, new BigInt64Array(9), null);
     // A file that changed a moment ago is left to the pool.
     await expect.poll(read, { interval: 20, timeout: 10_000 }).not.toBeUndefined();
     const bytes = read() as Uint8Array;

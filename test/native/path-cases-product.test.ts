@@ -46,7 +46,7 @@ async function readContent(
   follow: boolean,
 ): Promise<string> {
   const read = async (from: Uint8Array) => {
-    const facts = new BigInt64Array(8);
+    const facts = new BigInt64Array(9);
     const cached = directory.readCached(from, limit, facts, null);
     const waited = await directory.read(from, limit, facts, null);
     if (cached !== undefined) expect(Buffer.from(cached)).toEqual(Buffer.from(waited));
@@ -103,7 +103,7 @@ describe('path cases through the addon', () => {
     const lab = new PathCaseLab();
     await lab.setUp(row);
     const directory = await testBinding.openRoot(lab.root, {});
-    const facts = new BigInt64Array(8);
+    const facts = new BigInt64Array(9);
     const { path } = row.request;
     // A string, as it comes: these rows are about what a string becomes on its way to the kernel.
     expect(() => directory.readCached(path, limit, facts, null)).toThrow(

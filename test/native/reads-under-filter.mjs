@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 const [addon, root, filter, errno] = process.argv.slice(2);
 const load = createRequire(import.meta.url);
 const binding = load(addon);
-const facts = new BigInt64Array(8);
+const facts = new BigInt64Array(9);
 
 async function outcomeOf(call) {
   try {
