@@ -167,6 +167,17 @@ describe.each(versions)('a worktree by metadata of version %i that was authorise
     expect(await room.kindOf(worktree.path)).toBe(managed);
   });
 
+  it('R33: stays as it is when the metadata comes with its directory, and the next capability is managed', async () => {
+    const worktree = await room.add(version);
+    const directory = dirname(worktree.metadata);
+    await rename(directory, `${directory}.x`);
+    await using capability = await room.authorize(worktree.path);
+    await rename(`${directory}.x`, directory);
+    for (let time = 0; time < 2; time += 1) await capability.assertCurrent();
+    expect(capability.kind).toBe('linked-worktree');
+    expect(await room.kindOf(worktree.path)).toBe(managed);
+  });
+
   it('R33: a capability of a linked worktree stays one when metadata comes, and the next one is managed', async () => {
     const worktree = await room.add(version);
     await rename(worktree.metadata, `${worktree.metadata}.x`);
