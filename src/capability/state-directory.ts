@@ -4,7 +4,7 @@ import { AuthorityError, isAuthorityError } from '../errors/index.ts';
 import { type DirectoryHandle, fileFacts, type LeaseHandle, type NativeBinding } from '../native/binding.ts';
 import type { LiveIdentity } from './identity.ts';
 import { StateLog } from './state-log.ts';
-import { Transactions } from './transaction-name.ts';
+import { contentDigest, Transactions } from './transaction-name.ts';
 
 /** Says cheaply whether a file is still the one that was read. All numbers as the kernel gives them; times in nanoseconds. */
 export interface FileStamp {
@@ -158,7 +158,7 @@ class HeldStateDirectory implements StateDirectory {
   async create(name: string, bytes: Uint8Array): Promise<boolean> {
     await this.#assertInPlace(name);
     const outcome = await attempt(name, () =>
-      this.#transactions.run(name, { base: null, next: bytes }, (temporaryName) =>
+      this.#transactions.run(name, { base: null, next: contentDigest(bytes) }, (temporaryName) =>
         this.#directory.create(name, { bytes, mode: 0o600, temporaryName }, null),
       ),
     );
@@ -173,8 +173,9 @@ class HeldStateDirectory implements StateDirectory {
       baseInode: base.stamp.inode,
       baseDevice: base.stamp.device,
     };
+    const content = { base: contentDigest(base.bytes), next: contentDigest(bytes) };
     const outcome = await attempt(name, () =>
-      this.#transactions.run(name, { base: base.bytes, next: bytes }, (temporaryName) =>
+      this.#transactions.run(name, content, (temporaryName) =>
         this.#directory.replace(name, { ...change, temporaryName }, null),
       ),
     );

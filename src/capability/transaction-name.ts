@@ -21,10 +21,10 @@ export interface TransactionName {
 
 export type TargetName = { readonly name: string } | { readonly nameDigest: string };
 
-/** Content of a change; null where there is none. */
+/** What `contentDigest` or `digestOfHash` give of the content before and after a change; null where there is none. */
 export interface TransactionContent {
-  readonly base: Uint8Array | null;
-  readonly next: Uint8Array | null;
+  readonly base: string | null;
+  readonly next: string | null;
 }
 
 /** Digits of a content digest: 8 bytes in hex. */
@@ -44,7 +44,12 @@ const keptShape = /^\.wa-[0-9a-f]{32}\..*\.kept(?:-\d+)?$/s;
 
 /** First 8 bytes of the SHA-256, in hex. */
 export function contentDigest(bytes: Uint8Array): string {
-  return hash('sha256', bytes, 'hex').slice(0, digestDigits);
+  return digestOfHash(hash('sha256', bytes, 'hex'));
+}
+
+/** The same for whoever has the SHA-256 in hex. */
+export function digestOfHash(sha256: string): string {
+  return sha256.slice(0, digestDigits);
 }
 
 /** Whether a name belongs to running transactions. Such names are neither listed nor addressable. */
@@ -122,9 +127,7 @@ export class Transactions {
 
 function transactionName(transaction: string, target: string, content: TransactionContent): string {
   const { pid, startTime, pidNamespace, boot } = currentProcess();
-  const base = content.base === null ? '-' : contentDigest(content.base);
-  const next = content.next === null ? '-' : contentDigest(content.next);
-  const stem = `.wa-${transaction}.${base}.${next}.${pid}-${startTime}-${pidNamespace}-${boot}.`;
+  const stem = `.wa-${transaction}.${content.base ?? '-'}.${content.next ?? '-'}.${pid}-${startTime}-${pidNamespace}-${boot}.`;
   const named = `${stem}=${target}${temporarySuffix}`;
   if (Buffer.byteLength(named) <= longestName) return named;
   return `${stem}~${digestOfName(target)}${temporarySuffix}`;

@@ -12,6 +12,7 @@ import {
   staleBase,
 } from './base-version.ts';
 import { changeRefusal } from './change-refusal.ts';
+import type { HashSource } from './content-version.ts';
 import { type CurrentContent, readCurrent, readExpected, readStanding } from './current-content.ts';
 import { type ChangeContext, fileKey, underCapability, underGate } from './operation.ts';
 import type { BaseVersion, ChangeOptions, FileReading } from './workspace-files.ts';
@@ -22,6 +23,7 @@ export interface BasedChange<Result> {
   readonly next: Uint8Array | null;
   /** Bytes of the current content at most. */
   readonly limit: number;
+  readonly hashes: HashSource;
   /** The native transaction; null means that it met another version and changed nothing. */
   readonly commit: (
     held: HeldRoot,
@@ -51,13 +53,15 @@ export function changeBased<Result>(
     const parent = parentOf(path);
     await context.sweeper.sweep(retained, parent);
     const isBase = (reading: FileReading) => isCurrentBase(change.base, reading);
-    const look = () => readExpected(held, path, change.limit, isBase);
+    const look = () => readExpected(held, path, change, isBase);
     const commit = async (expected: CurrentContent | undefined) => {
-      const current = expected ?? (await readCurrent(held, path, change.limit));
+      const current = expected ?? (await readCurrent(held, path, change));
       assertNamesVersion(change.base);
       assertCurrentBase(change.base, current.reading);
-      const content = { base: current.reading.bytes, next: change.next };
-      return context.transactions.run(nameOf(path), content, async (temporaryName) => {
+      // In this order: the new content takes the place of the base among the remembered hashes.
+      const base = current.reading.hashes.contentDigest;
+      const next = change.next === null ? null : change.hashes(change.next).contentDigest;
+      return context.transactions.run(nameOf(path), { base, next }, async (temporaryName) => {
         if (expected === undefined) await retained.assertCurrent(options.signal);
         return commitOrConflict(held, path, change, current, temporaryName);
       });
@@ -82,5 +86,5 @@ async function commitOrConflict<Result>(
     throw await changeRefusal(held, path, error);
   }
   if (outcome.committed) return outcome.result;
-  throw staleBase(change.base, await readStanding(held, path, change.limit), outcome.kept);
+  throw staleBase(change.base, await readStanding(held, path, change), outcome.kept);
 }

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { isExecutable, modifiedMsOf } from '../capability/file-facts.ts';
+import { digestOfHash } from '../capability/transaction-name.ts';
 import type { FileReading, FileVersion } from './workspace-files.ts';
 
 /** `digest` is the SHA-256 in base64url. */
@@ -8,7 +9,10 @@ export function etagOfDigest(digest: string): string {
 }
 
 export function versionOf(bytes: Uint8Array): FileVersion {
-  const { sha1, etag } = new ContentHashes(bytes);
+  return versionOfHashes(new ContentHashes(bytes));
+}
+
+export function versionOfHashes({ sha1, etag, bytes }: ContentHashes): FileVersion {
   return { sha1, etag, size: bytes.length };
 }
 
@@ -16,7 +20,7 @@ export function versionOf(bytes: Uint8Array): FileVersion {
 export class ContentHashes {
   readonly bytes: Uint8Array;
   #sha1: string | undefined;
-  #etag: string | undefined;
+  #sha256: Buffer | undefined;
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes;
@@ -28,8 +32,17 @@ export class ContentHashes {
   }
 
   get etag(): string {
-    this.#etag ??= etagOfDigest(hash('sha256', this.bytes, 'base64url'));
-    return this.#etag;
+    return etagOfDigest(this.#digest().toString('base64url'));
+  }
+
+  /** As the names of transactions have it. */
+  get contentDigest(): string {
+    return digestOfHash(this.#digest().toString('hex'));
+  }
+
+  #digest(): Buffer {
+    this.#sha256 ??= hash('sha256', this.bytes, 'buffer');
+    return this.#sha256;
   }
 }
 
@@ -48,7 +61,7 @@ export class ContentReading implements FileReading {
   readonly #source: HashSource;
   #hashes: ContentHashes | undefined;
 
-  constructor(bytes: Uint8Array, facts: BigInt64Array, source: HashSource = hashAnew) {
+  constructor(bytes: Uint8Array, facts: BigInt64Array, source: HashSource) {
     this.bytes = bytes;
     this.size = bytes.length;
     this.modifiedMs = modifiedMsOf(facts);
@@ -57,19 +70,15 @@ export class ContentReading implements FileReading {
   }
 
   get sha1(): string {
-    return this.#known().sha1;
+    return this.hashes.sha1;
   }
 
   get etag(): string {
-    return this.#known().etag;
+    return this.hashes.etag;
   }
 
-  #known(): ContentHashes {
+  get hashes(): ContentHashes {
     this.#hashes ??= this.#source(this.bytes);
     return this.#hashes;
   }
-}
-
-function hashAnew(bytes: Uint8Array): ContentHashes {
-  return new ContentHashes(bytes);
 }

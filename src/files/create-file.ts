@@ -1,7 +1,7 @@
 import type { BeneathPath } from '../capability/beneath-path.ts';
 import type { FileCapability } from '../capability/file-capability.ts';
 import { nameOf } from '../capability/native-path.ts';
-import { versionOf } from './content-version.ts';
+import { ContentHashes, versionOfHashes } from './content-version.ts';
 import { changeNames, takenRefusal } from './name-change.ts';
 import { assertContentFits, type ChangeContext } from './operation.ts';
 import type { ChangeOptions, FileVersion } from './workspace-files.ts';
@@ -20,12 +20,14 @@ export async function createFile(
   assertContentFits(context, bytes);
   return changeNames(context, capability, { paths: [path], movesTrees: false }, options, async (retained) => {
     const { held } = retained;
-    return context.transactions.run(nameOf(path), { base: null, next: bytes }, async (temporaryName) => {
+    const hashes = new ContentHashes(bytes);
+    const content = { base: null, next: hashes.contentDigest };
+    return context.transactions.run(nameOf(path), content, async (temporaryName) => {
       await retained.assertCurrent(options.signal);
       const request = { bytes, mode: newFileMode, temporaryName };
       const { outcome } = await held.directory.create(path, request, held.guard);
       if (outcome === 'exists') throw await takenRefusal(held, path);
-      return versionOf(bytes);
+      return versionOfHashes(hashes);
     });
   });
 }

@@ -34,9 +34,9 @@ export function createWorkspaceFiles(options: WorkspaceFilesOptions): WorkspaceF
   const recovery = { gate, transactions, now };
   const sweeper = new Sweeper(recovery);
   const largeRemovals = createMutationGate({ leases: null });
-  const context: ChangeContext = { gate, transactions, sweeper, contentLimit, largeRemovals };
-  const etags = new EtagCache(now);
   const hashes = new HashCache();
+  const context: ChangeContext = { gate, transactions, sweeper, hashes, contentLimit, largeRemovals };
+  const etags = new EtagCache(now);
   return {
     read: (capability, path, { limit = contentLimit } = {}) => readFile(capability, path, limit, hashes),
     open: (capability, path) => openFile(capability, path, etags),

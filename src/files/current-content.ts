@@ -4,14 +4,19 @@ import { codeOf } from '../capability/refusal.ts';
 import { AuthorityError } from '../errors/index.ts';
 import { nothingStanding, type StandingVersion } from './base-version.ts';
 import { changeRefusal } from './change-refusal.ts';
-import { ContentReading } from './content-version.ts';
-import type { FileReading } from './workspace-files.ts';
+import { ContentReading, type HashSource } from './content-version.ts';
 
 /** The regular file that a change starts from: one content of one inode. */
 export interface CurrentContent {
-  readonly reading: FileReading;
+  readonly reading: ContentReading;
   readonly inode: bigint;
   readonly device: bigint;
+}
+
+export interface ReadingOptions {
+  /** Bytes. */
+  readonly limit: number;
+  readonly hashes: HashSource;
 }
 
 /**
@@ -21,13 +26,13 @@ export interface CurrentContent {
 export function readExpected(
   held: HeldRoot,
   path: string,
-  limit: number,
-  isExpected: (reading: FileReading) => boolean,
+  { limit, hashes }: ReadingOptions,
+  isExpected: (reading: ContentReading) => boolean,
 ): CurrentContent | undefined {
   const facts = emptyFacts();
   try {
     const bytes = held.directory.readCached(path, limit, facts, held.guard, true);
-    const content = bytes === undefined ? undefined : currentContent(bytes, facts);
+    const content = bytes === undefined ? undefined : currentContent(bytes, facts, hashes);
     return content !== undefined && isExpected(content.reading) ? content : undefined;
   } catch {
     // Whoever reads it in full meets the same failure, and reports it.
@@ -39,13 +44,17 @@ export function readExpected(
  * Reads a file without following any link.
  * @throws `symlink_not_writable` | `path_outside_workspace` | `administrative_path` | `not_found` | `not_regular_file` | `file_too_large` | ...
  */
-export async function readCurrent(held: HeldRoot, path: string, limit: number): Promise<CurrentContent> {
+export async function readCurrent(
+  held: HeldRoot,
+  path: string,
+  { limit, hashes }: ReadingOptions,
+): Promise<CurrentContent> {
   const { directory, guard } = held;
   const facts = emptyFacts();
   try {
     const bytes =
       directory.readCached(path, limit, facts, guard) ?? (await directory.read(path, limit, facts, guard));
-    return currentContent(bytes, facts);
+    return currentContent(bytes, facts, hashes);
   } catch (error) {
     if (codeOf(error) === 'EFBIG') {
       throw new AuthorityError('file_too_large', { details: { size: sizeOf(facts), limit }, cause: error });
@@ -54,14 +63,22 @@ export async function readCurrent(held: HeldRoot, path: string, limit: number): 
   }
 }
 
-function currentContent(bytes: Uint8Array, facts: BigInt64Array): CurrentContent {
-  return { reading: new ContentReading(bytes, facts), inode: inodeOf(facts), device: deviceOf(facts) };
+function currentContent(bytes: Uint8Array, facts: BigInt64Array, hashes: HashSource): CurrentContent {
+  return {
+    reading: new ContentReading(bytes, facts, hashes),
+    inode: inodeOf(facts),
+    device: deviceOf(facts),
+  };
 }
 
 /** What to tell a caller whose base is stale. Never throws: the conflict is the answer, also where nothing readable stands. */
-export async function readStanding(held: HeldRoot, path: string, limit: number): Promise<StandingVersion> {
+export async function readStanding(
+  held: HeldRoot,
+  path: string,
+  options: ReadingOptions,
+): Promise<StandingVersion> {
   try {
-    return (await readCurrent(held, path, limit)).reading;
+    return (await readCurrent(held, path, options)).reading;
   } catch (error) {
     const size = error instanceof AuthorityError ? error.details['size'] : undefined;
     return typeof size === 'number' ? { ...nothingStanding, size } : nothingStanding;

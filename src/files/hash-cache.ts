@@ -1,4 +1,4 @@
-import { ContentHashes } from './content-version.ts';
+import { ContentHashes, type HashSource } from './content-version.ts';
 
 /** Above this, comparing costs memory that is better spent otherwise. */
 const longestContent = 64 * 1024;
@@ -11,6 +11,11 @@ const capacityBytes = 8 * 1024 * 1024;
 export class HashCache {
   readonly #entries = new Map<string, ContentHashes>();
   #heldBytes = 0;
+
+  /** `hashesOf` for the content of one path. */
+  sourceFor(path: string): HashSource {
+    return (bytes) => this.hashesOf(path, bytes);
+  }
 
   hashesOf(path: string, bytes: Uint8Array): ContentHashes {
     if (bytes.length > longestContent) return new ContentHashes(bytes);

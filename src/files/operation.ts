@@ -6,6 +6,7 @@ import { refusalOf } from '../capability/refusal.ts';
 import type { Transactions } from '../capability/transaction-name.ts';
 import { AuthorityError } from '../errors/index.ts';
 import type { GateKey, MutationGate } from '../mutation/mutation-gate.ts';
+import type { HashCache } from './hash-cache.ts';
 import type { Sweeper } from './sweeper.ts';
 import type { ChangeOptions } from './workspace-files.ts';
 
@@ -14,6 +15,7 @@ export interface ChangeContext {
   readonly gate: MutationGate;
   readonly transactions: Transactions;
   readonly sweeper: Sweeper;
+  readonly hashes: HashCache;
   /** Bytes of content that a file may have before and after a change. */
   readonly contentLimit: number;
   /** Of this process only, and taken before `gate`. */

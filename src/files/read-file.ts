@@ -27,7 +27,7 @@ export async function readFile(
   assertMinted(capability);
   const { directory, guard, confinement } = capability.held;
   assertOpenNames(path, confinement);
-  const source = (bytes: Uint8Array) => hashes.hashesOf(path, bytes);
+  const source = hashes.sourceFor(path);
   try {
     const bytes = directory.readCached(path, limit, warmFacts, guard);
     if (bytes !== undefined) return new ContentReading(bytes, warmFacts, source);

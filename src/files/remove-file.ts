@@ -41,6 +41,7 @@ function removeUpTo(
     base,
     next: null,
     limit,
+    hashes: context.hashes.sourceFor(path),
     commit: async (held, { reading, inode, device }, temporaryName) => {
       const request = { baseBytes: reading.bytes, baseInode: inode, baseDevice: device, temporaryName };
       const outcome = await held.directory.remove(path, request, held.guard);

@@ -1,7 +1,7 @@
 import type { BeneathPath } from '../capability/beneath-path.ts';
 import type { FileCapability } from '../capability/file-capability.ts';
 import { type BasedChange, changeBased } from './based-change.ts';
-import { versionOf } from './content-version.ts';
+import { versionOfHashes } from './content-version.ts';
 import { assertContentFits, type ChangeContext } from './operation.ts';
 import type { BaseVersion, ChangeOptions, Committed } from './workspace-files.ts';
 
@@ -15,10 +15,12 @@ export async function replaceFile(
   options: ChangeOptions,
 ): Promise<Committed> {
   assertContentFits(context, bytes);
+  const hashes = context.hashes.sourceFor(path);
   const change = {
     base,
     next: bytes,
     limit: context.contentLimit,
+    hashes,
     commit: async (held, { reading, inode, device }, temporaryName) => {
       const request = {
         bytes,
@@ -29,7 +31,7 @@ export async function replaceFile(
       };
       const replacing = held.directory.replace(path, request, held.guard);
       // While the writer thread works.
-      const version = versionOf(bytes);
+      const version = versionOfHashes(hashes(bytes));
       const outcome = await replacing;
       if (outcome.outcome === 'conflict') return { committed: false, kept: outcome.kept };
       held.noteOpenWriterCheck(outcome.leaseChecked);

@@ -82,6 +82,6 @@ describe('R14, R16: whatever call fails, the error is typed, content is whole, a
     }
     expect(testBinding.openHandles()).toBe(handles);
     // A displaced file is closed when the answer is on its way.
-    await expect.poll(openDescriptors).toBe(descriptors);
+    await expect.poll(openDescriptors).toBeLessThanOrEqual(descriptors);
   });
 });

@@ -96,10 +96,11 @@ describe('R14: a commit exchanges the file for a new one', () => {
     await using room = await WriteRoom.open();
     writeFileSync(room.at('f'), 'old');
     await room.replace('f', 'first, so that threads have started');
+    // The displaced file of the first may still be open, so the number may be one too high.
     const before = openDescriptors();
     for (let count = 0; count < 100; count++) await room.replace('f', `${count}`);
     // A displaced file is closed when the answer is on its way.
-    await expect.poll(openDescriptors).toBe(before);
+    await expect.poll(openDescriptors).toBeLessThanOrEqual(before);
   });
 });
 

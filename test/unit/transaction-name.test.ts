@@ -11,8 +11,9 @@ import {
   Transactions,
 } from '../../src/capability/transaction-name.ts';
 
-const base = Buffer.from('base');
-const next = Buffer.from('next');
+const base = contentDigest(Buffer.from('base'));
+const next = contentDigest(Buffer.from('next'));
+const empty = contentDigest(Buffer.alloc(0));
 
 function nameFor(target: string, content: TransactionContent = { base, next }): Promise<string> {
   return new Transactions().run(target, content, async (name) => name);
@@ -35,8 +36,8 @@ describe('names of temporary files', () => {
     const name = await nameFor(target);
     const parsed = parseTransactionName(name);
     expect(parsed).toMatchObject({
-      base: contentDigest(base),
-      next: contentDigest(next),
+      base,
+      next,
       owner: currentProcess(),
       target: { name: target },
     });
@@ -55,13 +56,9 @@ describe('names of temporary files', () => {
   );
 
   it.each([
-    [{ base: null, next }, null, contentDigest(next)],
-    [{ base, next: null }, contentDigest(base), null],
-    [
-      { base: Buffer.alloc(0), next: Buffer.alloc(0) },
-      contentDigest(Buffer.alloc(0)),
-      contentDigest(Buffer.alloc(0)),
-    ],
+    [{ base: null, next }, null, next],
+    [{ base, next: null }, base, null],
+    [{ base: empty, next: empty }, empty, empty],
   ])('tell creation, removal and replacement apart: %#', async (content, wantedBase, wantedNext) => {
     expect(parseTransactionName(await nameFor('f', content))).toMatchObject({
       base: wantedBase,
