@@ -33,11 +33,14 @@ WriterPool::WriterPool(napi_env env) : env_(env) {
 WriterPool::~WriterPool() { stop(); }
 
 bool WriterPool::submit(napi_env env, std::unique_ptr<Work> work) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (idle_ <= queue_.size() && threads_.size() < thread_limit && !start_thread() && threads_.empty()) return false;
-  queue_.push_back(std::move(work));
-  if (unsettled_++ == 0) napi_ref_threadsafe_function(env, results_);
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (idle_ <= queue_.size() && threads_.size() < thread_limit && !start_thread() && threads_.empty()) return false;
+    queue_.push_back(std::move(work));
+  }
+  // After the unlocking: a thread that wakes to a held mutex goes to sleep once more.
   wake_.notify_one();
+  if (unsettled_++ == 0) napi_ref_threadsafe_function(env, results_);
   return true;
 }
 

@@ -12,18 +12,20 @@ export function versionOf(bytes: Uint8Array): FileVersion {
   return versionOfHashes(new ContentHashes(bytes));
 }
 
-export function versionOfHashes({ sha1, etag, bytes }: ContentHashes): FileVersion {
-  return { sha1, etag, size: bytes.length };
+export function versionOfHashes({ sha1, etag, size }: ContentHashes): FileVersion {
+  return { sha1, etag, size };
 }
 
 /** Both hashes of one content, each made when it is first asked for, as most callers need one or none. */
-export class ContentHashes {
+export class ContentHashes implements FileVersion {
   readonly bytes: Uint8Array;
+  readonly size: number;
   #sha1: string | undefined;
   #sha256: Buffer | undefined;
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes;
+    this.size = bytes.length;
   }
 
   get sha1(): string {
@@ -70,14 +72,14 @@ export class ContentReading implements FileReading {
   }
 
   get sha1(): string {
-    return this.hashes.sha1;
+    return this.#known().sha1;
   }
 
   get etag(): string {
-    return this.hashes.etag;
+    return this.#known().etag;
   }
 
-  get hashes(): ContentHashes {
+  #known(): ContentHashes {
     this.#hashes ??= this.#source(this.bytes);
     return this.#hashes;
   }

@@ -4,6 +4,7 @@ import type { MutationGate } from '../mutation/mutation-gate.ts';
 import { createFile } from './create-file.ts';
 import { EtagCache } from './etag-cache.ts';
 import { HashCache } from './hash-cache.ts';
+import { LastCommits } from './last-commits.ts';
 import { listDirectory } from './list-directory.ts';
 import { makeDirectory } from './make-directory.ts';
 import { openFile } from './open-file.ts';
@@ -35,7 +36,16 @@ export function createWorkspaceFiles(options: WorkspaceFilesOptions): WorkspaceF
   const sweeper = new Sweeper(recovery);
   const largeRemovals = createMutationGate({ leases: null });
   const hashes = new HashCache();
-  const context: ChangeContext = { gate, transactions, sweeper, hashes, contentLimit, largeRemovals };
+  const lastCommits = new LastCommits();
+  const context: ChangeContext = {
+    gate,
+    transactions,
+    sweeper,
+    hashes,
+    lastCommits,
+    contentLimit,
+    largeRemovals,
+  };
   const etags = new EtagCache(now);
   return {
     read: (capability, path, { limit = contentLimit } = {}) => readFile(capability, path, limit, hashes),

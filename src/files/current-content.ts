@@ -4,11 +4,11 @@ import { codeOf } from '../capability/refusal.ts';
 import { AuthorityError } from '../errors/index.ts';
 import { nothingStanding, type StandingVersion } from './base-version.ts';
 import { changeRefusal } from './change-refusal.ts';
-import { ContentReading, type HashSource } from './content-version.ts';
+import type { ContentHashes, HashSource } from './content-version.ts';
 
 /** The regular file that a change starts from: one content of one inode. */
 export interface CurrentContent {
-  readonly reading: ContentReading;
+  readonly content: ContentHashes;
   readonly inode: bigint;
   readonly device: bigint;
 }
@@ -20,20 +20,18 @@ export interface ReadingOptions {
 }
 
 /**
- * The content when it can be had without waiting and is the expected one; undefined otherwise. What a save in progress may have torn is
- * whole if it is what was expected, so a client that saves again and again does not wait for a look at its own last save.
+ * The content when it can be had without waiting; undefined otherwise. It may be torn by a save in progress: whoever uses it compares it
+ * with what was expected, and what is expected is whole.
  */
-export function readExpected(
+export function readUnsettled(
   held: HeldRoot,
   path: string,
   { limit, hashes }: ReadingOptions,
-  isExpected: (reading: ContentReading) => boolean,
 ): CurrentContent | undefined {
   const facts = emptyFacts();
   try {
     const bytes = held.directory.readCached(path, limit, facts, held.guard, true);
-    const content = bytes === undefined ? undefined : currentContent(bytes, facts, hashes);
-    return content !== undefined && isExpected(content.reading) ? content : undefined;
+    return bytes === undefined ? undefined : currentContent(hashes(bytes), facts);
   } catch {
     // Whoever reads it in full meets the same failure, and reports it.
     return undefined;
@@ -54,7 +52,7 @@ export async function readCurrent(
   try {
     const bytes =
       directory.readCached(path, limit, facts, guard) ?? (await directory.read(path, limit, facts, guard));
-    return currentContent(bytes, facts, hashes);
+    return currentContent(hashes(bytes), facts);
   } catch (error) {
     if (codeOf(error) === 'EFBIG') {
       throw new AuthorityError('file_too_large', { details: { size: sizeOf(facts), limit }, cause: error });
@@ -63,12 +61,8 @@ export async function readCurrent(
   }
 }
 
-function currentContent(bytes: Uint8Array, facts: BigInt64Array, hashes: HashSource): CurrentContent {
-  return {
-    reading: new ContentReading(bytes, facts, hashes),
-    inode: inodeOf(facts),
-    device: deviceOf(facts),
-  };
+function currentContent(content: ContentHashes, facts: BigInt64Array): CurrentContent {
+  return { content, inode: inodeOf(facts), device: deviceOf(facts) };
 }
 
 /** What to tell a caller whose base is stale. Never throws: the conflict is the answer, also where nothing readable stands. */
@@ -78,7 +72,7 @@ export async function readStanding(
   options: ReadingOptions,
 ): Promise<StandingVersion> {
   try {
-    return (await readCurrent(held, path, options)).reading;
+    return (await readCurrent(held, path, options)).content;
   } catch (error) {
     const size = error instanceof AuthorityError ? error.details['size'] : undefined;
     return typeof size === 'number' ? { ...nothingStanding, size } : nothingStanding;

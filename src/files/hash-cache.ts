@@ -22,7 +22,7 @@ export class HashCache {
     const known = this.#entries.get(path);
     if (known !== undefined && Buffer.compare(known.bytes, bytes) === 0) return known;
     // A copy, since the caller may change what it was given.
-    const hashes = new ContentHashes(Uint8Array.from(bytes));
+    const hashes = new ContentHashes(new Uint8Array(bytes));
     this.#forget(path);
     this.#entries.set(path, hashes);
     this.#heldBytes += bytes.length;

@@ -7,6 +7,7 @@ import type { Transactions } from '../capability/transaction-name.ts';
 import { AuthorityError } from '../errors/index.ts';
 import type { GateKey, MutationGate } from '../mutation/mutation-gate.ts';
 import type { HashCache } from './hash-cache.ts';
+import type { LastCommits } from './last-commits.ts';
 import type { Sweeper } from './sweeper.ts';
 import type { ChangeOptions } from './workspace-files.ts';
 
@@ -16,6 +17,7 @@ export interface ChangeContext {
   readonly transactions: Transactions;
   readonly sweeper: Sweeper;
   readonly hashes: HashCache;
+  readonly lastCommits: LastCommits;
   /** Bytes of content that a file may have before and after a change. */
   readonly contentLimit: number;
   /** Of this process only, and taken before `gate`. */

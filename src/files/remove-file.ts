@@ -42,8 +42,8 @@ function removeUpTo(
     next: null,
     limit,
     hashes: context.hashes.sourceFor(path),
-    commit: async (held, { reading, inode, device }, temporaryName) => {
-      const request = { baseBytes: reading.bytes, baseInode: inode, baseDevice: device, temporaryName };
+    commit: async (held, { content, inode, device }, temporaryName) => {
+      const request = { baseBytes: content.bytes, baseInode: inode, baseDevice: device, temporaryName };
       const outcome = await held.directory.remove(path, request, held.guard);
       if (outcome.outcome === 'conflict') return { committed: false, kept: outcome.kept };
       return { committed: true, result: undefined };

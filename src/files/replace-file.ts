@@ -2,7 +2,7 @@ import type { BeneathPath } from '../capability/beneath-path.ts';
 import type { FileCapability } from '../capability/file-capability.ts';
 import { type BasedChange, changeBased } from './based-change.ts';
 import { versionOfHashes } from './content-version.ts';
-import { assertContentFits, type ChangeContext } from './operation.ts';
+import { assertContentFits, type ChangeContext, fileKey } from './operation.ts';
 import type { BaseVersion, ChangeOptions, Committed } from './workspace-files.ts';
 
 /** Replaces by atomic exchange (R14); see `DirectoryHandle.replace` for what happens at the commit point. */
@@ -21,19 +21,21 @@ export async function replaceFile(
     next: bytes,
     limit: context.contentLimit,
     hashes,
-    commit: async (held, { reading, inode, device }, temporaryName) => {
+    commit: async (held, { content, inode, device }, temporaryName) => {
       const request = {
         bytes,
-        baseBytes: reading.bytes,
+        baseBytes: content.bytes,
         baseInode: inode,
         baseDevice: device,
         temporaryName,
       };
       const replacing = held.directory.replace(path, request, held.guard);
       // While the writer thread works.
-      const version = versionOfHashes(hashes(bytes));
+      const next = hashes(bytes);
+      const version = versionOfHashes(next);
       const outcome = await replacing;
       if (outcome.outcome === 'conflict') return { committed: false, kept: outcome.kept };
+      context.lastCommits.remember(fileKey(held, path), next, outcome.facts);
       held.noteOpenWriterCheck(outcome.leaseChecked);
       return { committed: true, result: { ...version, kept: outcome.kept } };
     },

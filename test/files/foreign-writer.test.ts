@@ -67,6 +67,7 @@ const rows: readonly Row[] = [
     base: { sha1: base.sha1 },
     ends: [
       ['conflict', ''],
+      ['not_found', ''],
       ['ok', ''],
     ],
   },
@@ -76,6 +77,7 @@ const rows: readonly Row[] = [
     base: { sha1: base.sha1 },
     ends: [
       ['conflict', ''],
+      ['not_found', ''],
       ['ok', ''],
     ],
   },
