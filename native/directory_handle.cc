@@ -30,6 +30,35 @@ napi_value file_instance(napi_env env, std::shared_ptr<HeldDescriptor>& held) {
   return make_instance(env, std::make_unique<FileHandle>(Environment::of(env), std::move(held)));
 }
 
+/**
+ * The directory that `probe`, an O_PATH descriptor of it, stands for, opened on the JavaScript thread. EAGAIN when that
+ * may have to wait: only directories on a block device are opened by the kernel alone, others may ask a server or
+ * another program.
+ */
+Result<UniqueFd> reopen_now(const Result<UniqueFd>& probe) {
+  if (!probe) return probe.failure();
+  const auto facts = syscalls::statx_fd(probe->get(), STATX_INO);
+  if (!facts) return facts.failure();
+  if (facts->stx_dev_major == 0) return Failure{EAGAIN, "openat2"};
+  return syscalls::openat2(probe->get(), ".", O_RDONLY | O_DIRECTORY, 0, root_resolve | kernel::resolve_cached);
+}
+
+napi_value resolved(napi_env env, napi_value value) {
+  napi_deferred deferred = nullptr;
+  napi_value promise = nullptr;
+  if (value == nullptr || napi_create_promise(env, &deferred, &promise) != napi_ok) return nullptr;
+  napi_resolve_deferred(env, deferred, value);
+  return promise;
+}
+
+/** Holds what could be opened at once; null, with the answer still open, where the thread pool has to try. */
+napi_value hold_now(napi_env env, const Result<UniqueFd>& probe, DescriptorCount count, bool allow_mounts) {
+  auto fd = reopen_now(probe);
+  if (!fd) return nullptr;
+  auto held = HeldDirectory::hold(fd.take(), std::move(count), allow_mounts);
+  return held ? resolved(env, directory_instance(env, held.value())) : nullptr;
+}
+
 napi_value close_directory(napi_env env, napi_callback_info info) {
   MethodCall<DirectoryHandle, 0> call;
   if (call.read(env, info)) call.self->close();
@@ -43,6 +72,17 @@ napi_value directory_identity(napi_env env, napi_callback_info info) {
   const auto identity = read_identity(call.self->held->fd());
   if (!identity) return throw_failure(env, identity.failure());
   return values::identity(env, identity.value());
+}
+
+napi_value directory_place(napi_env env, napi_callback_info info) {
+  MethodCall<DirectoryHandle, 0> call;
+  if (!call.read(env, info)) return nullptr;
+  if (call.self->held == nullptr) return throw_failure(env, handle_closed);
+  const Place& place = call.self->held->place();
+  napi_value object = values::object(env);
+  values::set(env, object, "device", values::bigint(env, place.device));
+  values::set(env, object, "inode", values::bigint(env, place.inode));
+  return object;
 }
 
 napi_value descriptor_path(napi_env env, napi_callback_info info) {
@@ -96,6 +136,9 @@ napi_value open_directory(napi_env env, napi_callback_info info) {
   if (call.self->held == nullptr) return reject_failure(env, handle_closed);
   auto path = arguments::read_path(env, call.arguments[0], arguments::DotPath::allow);
   if (!path) return reject_failure(env, path.failure());
+  const HeldDirectory& root = *call.self->held;
+  const auto probe = open_beneath(root, path->c_str(), O_PATH | O_DIRECTORY, Lookup::cached_only);
+  if (napi_value now = hold_now(env, probe, root.count(), root.allow_mounts()); now != nullptr) return now;
   auto execute = [path = path.take(), held = call.self->held]() -> Result<std::shared_ptr<HeldDirectory>> {
     auto fd = open_beneath(*held, path.c_str(), O_RDONLY | O_DIRECTORY);
     if (!fd) return fd.failure();
@@ -134,6 +177,7 @@ std::vector<napi_property_descriptor> directory_methods() {
   return {
       method("close", close_directory),
       method("identity", directory_identity),
+      method("place", directory_place),
       method("descriptorPath", descriptor_path),
       method("leadsHereCached", leads_here_cached),
       method("leadsHere", leads_here),
@@ -154,6 +198,11 @@ napi_value open_root(napi_env env, napi_callback_info info) {
     const auto answer = arguments::read_boolean(env, option);
     if (!answer) return reject_failure(env, answer.failure());
     allow_mounts = answer.value();
+  }
+  const auto probe =
+      syscalls::openat2(AT_FDCWD, path->c_str(), O_PATH | O_DIRECTORY, 0, root_resolve | kernel::resolve_cached);
+  if (napi_value now = hold_now(env, probe, Environment::of(env).descriptor_count(), allow_mounts); now != nullptr) {
+    return now;
   }
   auto execute = [path = path.take(), allow_mounts,
                   counter = Environment::of(env).descriptor_count()]() -> Result<std::shared_ptr<HeldDirectory>> {

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { FileCapability } from '../capability/file-capability.ts';
-import { type DirectoryHandle, fileFacts } from '../capability/handles.ts';
+import { emptyFacts, isDirectoryMode, modeOf } from '../capability/file-facts.ts';
+import type { DirectoryHandle } from '../capability/handles.ts';
 import {
   mintFileCapability,
   mintManagedWorktreeCapability,
@@ -144,8 +145,9 @@ class RegistryAuthority implements Authority, WorkspaceSurveyor {
     const { registry } = this.#options;
     const direct = await findRow(registry, path);
     const canonical = direct === null ? await this.#canonicalize(path) : path;
-    // Asked also where nothing stands: an absent directory takes the same steps as an unregistered one.
-    const row = direct ?? (await findRow(registry, canonical ?? path));
+    // Where nothing stands, these are the steps of an unregistered directory.
+    const leadsElsewhere = canonical !== null && canonical !== path;
+    const row = leadsElsewhere ? await findRow(registry, canonical) : direct;
     this.#assertOpen(signal);
     if (row !== null) {
       log?.push({ fact: 'registry row', expected: 'one, or a worktree of one', seen: row.id, holds: true });
@@ -222,14 +224,11 @@ class RegistryAuthority implements Authority, WorkspaceSurveyor {
   }
 }
 
-const scratch = new BigInt64Array(fileFacts.count);
-const typeBits = 0o170000n;
-const directoryType = 0o040000n;
+const scratch = emptyFacts();
 
 function isKnownDirectory(top: DirectoryHandle, path: string): boolean {
   try {
-    const known = path !== '/' && top.factsCached(path.slice(1), scratch) === true;
-    return known && ((scratch[fileFacts.mode] as bigint) & typeBits) === directoryType;
+    return path !== '/' && top.factsCached(path.slice(1), scratch) && isDirectoryMode(modeOf(scratch));
   } catch {
     return false;
   }

@@ -109,7 +109,7 @@ function establishPlace(
   root: DirectoryHandle,
   log: FactLog,
 ): void {
-  const { device, inode } = root.identity();
+  const { device, inode } = root.place();
   const same = surroundings.root.device === device && surroundings.root.inode === inode;
   establish(
     log,
@@ -143,8 +143,8 @@ function hold(
   git: OpenedGit | null,
 ): HeldRoot {
   const directories = git === null ? [] : [git.directory, git.delegate?.workspace.repository?.gitDirectory];
-  const identities = directories.flatMap((directory) => directory?.identity() ?? []);
-  const closed = [...context.protectedDirectories, ...identities].map(({ device, inode }) => ({
+  const places = directories.flatMap((directory) => directory?.place() ?? []);
+  const closed = [...context.protectedDirectories, ...places].map(({ device, inode }) => ({
     device,
     inode,
   }));

@@ -2,6 +2,10 @@ import { fileFacts } from '../native/binding.ts';
 
 const nanosecondsPerMillisecond = 1e6;
 const anyExecuteBit = 0o111n;
+/** S_IFMT and two of its values (inode(7)). */
+const typeBits = 0o170000n;
+const directoryType = 0o040000n;
+const regularType = 0o100000n;
 
 /** Room for the facts of one file, to be filled by an operation of a directory handle. */
 export function emptyFacts(): BigInt64Array {
@@ -21,7 +25,23 @@ export function changedMsOf(facts: BigInt64Array): number {
 }
 
 export function isExecutable(facts: BigInt64Array): boolean {
-  return ((facts[fileFacts.mode] ?? 0n) & anyExecuteBit) !== 0n;
+  return (modeOf(facts) & anyExecuteBit) !== 0n;
+}
+
+export function modeOf(facts: BigInt64Array): bigint {
+  return facts[fileFacts.mode] ?? 0n;
+}
+
+export function isDirectoryMode(mode: bigint): boolean {
+  return (mode & typeBits) === directoryType;
+}
+
+export function isRegularMode(mode: bigint): boolean {
+  return (mode & typeBits) === regularType;
+}
+
+export function ownerOf(facts: BigInt64Array): number {
+  return Number(facts[fileFacts.owner]);
 }
 
 export function inodeOf(facts: BigInt64Array): bigint {

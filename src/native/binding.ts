@@ -93,10 +93,18 @@ export interface PathGuard {
   close(): void;
 }
 
+export interface NativePlace {
+  readonly device: bigint;
+  readonly inode: bigint;
+}
+
 export interface DirectoryHandle {
   /** Refuses new calls at once; the descriptor closes when running calls have ended. Closing twice is harmless. */
   close(): void;
+  /** As it is now. */
   identity(): NativeIdentity;
+  /** The part of the identity that cannot change while the directory is held, at no cost. */
+  place(): NativePlace;
   /** `/proc/<pid>/fd/<n>`: lets a child process reach exactly this directory. Valid only while the handle is open. */
   descriptorPath(): string;
   /**

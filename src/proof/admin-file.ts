@@ -1,4 +1,5 @@
-import { type DirectoryHandle, fileFacts } from '../capability/handles.ts';
+import { emptyFacts, isRegularMode, modeOf, ownerOf, sizeOf } from '../capability/file-facts.ts';
+import type { DirectoryHandle } from '../capability/handles.ts';
 import { codeOf } from '../capability/refusal.ts';
 import { type Stamp, stampOfFacts } from './stamp.ts';
 import { translateStorageFailure } from './storage-failure.ts';
@@ -57,15 +58,14 @@ export async function examineAdminFile(
   if (file === null) return;
   try {
     if (file.identity().uid !== owner) throw unsupported('foreign-owner', { file: path });
-    const size = file.facts()[fileFacts.size] as bigint;
-    if (size > BigInt(limit)) throw unsupported('admin-file-too-large', { file: path });
+    if (sizeOf(file.facts()) > limit) throw unsupported('admin-file-too-large', { file: path });
   } finally {
     file.close();
   }
 }
 
 /** Reused: nothing waits between filling and reading it. */
-const scratch = new BigInt64Array(fileFacts.count);
+const scratch = emptyFacts();
 
 /**
  * The answer that can be given without a trip to the thread pool, which is most of what a proof costs; undefined where the kernel would
@@ -80,7 +80,7 @@ function readKnown(
 ): AdminFile | null | undefined {
   try {
     const bytes = directory.readCached(path, limit, scratch, null);
-    if (bytes === undefined || Number(scratch[fileFacts.owner]) !== owner) return undefined;
+    if (bytes === undefined || ownerOf(scratch) !== owner) return undefined;
     return { bytes: Buffer.from(bytes), stamp: stampOfFacts(scratch, lookedAtMs) };
   } catch (error) {
     return isAbsence(error) ? null : undefined;
@@ -91,16 +91,11 @@ function isKnownHarmless(directory: DirectoryHandle, path: string, limit: number
   try {
     const found = directory.factsCached(path, scratch, true);
     if (found !== true) return found === null;
-    const regular = (Number(scratch[fileFacts.mode]) & typeBits) === regularType;
-    const small = (scratch[fileFacts.size] as bigint) <= BigInt(limit);
-    return regular && small && Number(scratch[fileFacts.owner]) === owner;
+    return isRegularMode(modeOf(scratch)) && sizeOf(scratch) <= limit && ownerOf(scratch) === owner;
   } catch {
     return false;
   }
 }
-
-const typeBits = 0o170000;
-const regularType = 0o100000;
 
 function isAbsence(error: unknown): boolean {
   const code = codeOf(error);

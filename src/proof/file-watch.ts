@@ -1,4 +1,5 @@
-import { type DirectoryHandle, fileFacts } from '../capability/handles.ts';
+import { emptyFacts } from '../capability/file-facts.ts';
+import type { DirectoryHandle } from '../capability/handles.ts';
 import type { AdminFile } from './admin-file.ts';
 import { hasStamp, type Stamp, stampOfEntry, stampOfFacts } from './stamp.ts';
 
@@ -41,7 +42,7 @@ export class FileWatch {
       const stamp = stampOfEntry(entry, lookedAtMs);
       if (!sameStamp(stamp, this.#stamp)) return false;
       if (this.#stamp.settled) return true;
-      const facts = new BigInt64Array(fileFacts.count);
+      const facts = emptyFacts();
       const bytes = await this.#directory.read(this.#path, this.#limit(), facts, null);
       return this.#accept(bytes, stampOfFacts(facts, lookedAtMs));
     } catch {
@@ -61,7 +62,7 @@ export class FileWatch {
 }
 
 /** Reused: nothing waits between filling and reading it. */
-const scratch = new BigInt64Array(fileFacts.count);
+const scratch = emptyFacts();
 
 function sameStamp(left: Stamp, right: Stamp): boolean {
   return (

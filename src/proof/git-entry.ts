@@ -1,4 +1,5 @@
-import { type DirectoryHandle, fileFacts, type NativeEntry } from '../capability/handles.ts';
+import { emptyFacts, isDirectoryMode, isRegularMode, modeOf, sizeOf } from '../capability/file-facts.ts';
+import type { DirectoryHandle, NativeEntry } from '../capability/handles.ts';
 import { codeOf } from '../capability/refusal.ts';
 import { type AdminFile, readAdminFile } from './admin-file.ts';
 import { establish, type FactLog } from './facts.ts';
@@ -61,18 +62,15 @@ async function statGitEntry(root: DirectoryHandle): Promise<Pick<NativeEntry, 't
   }
 }
 
-const scratch = new BigInt64Array(fileFacts.count);
-const typeBits = 0o170000;
-const directoryType = 0o040000;
-const regularType = 0o100000;
+const scratch = emptyFacts();
 
 /** Null where the kernel would have to wait. @throws errno */
 function statCached(root: DirectoryHandle): Pick<NativeEntry, 'type' | 'size'> | null {
   if (!root.factsCached('.git', scratch)) return null;
-  const size = Number(scratch[fileFacts.size]);
-  const type = Number(scratch[fileFacts.mode]) & typeBits;
-  if (type === directoryType) return { type: 'directory', size };
-  return { type: type === regularType ? 'file' : 'other', size };
+  const size = sizeOf(scratch);
+  const mode = modeOf(scratch);
+  if (isDirectoryMode(mode)) return { type: 'directory', size };
+  return { type: isRegularMode(mode) ? 'file' : 'other', size };
 }
 
 async function readPointer(

@@ -79,7 +79,7 @@ export function isRecordOf(
   const record = parseRecord(scheme, bytes);
   if (record === null || record.mainRoot !== main.path) return false;
   return 'inode' in record
-    ? record.inode === main.root.identity().inode
+    ? record.inode === main.root.place().inode
     : matchesStoredIdentity(main.gitDirectory.identity(), record.gitDirectory);
 }
 

@@ -1,4 +1,5 @@
-import { type DirectoryHandle, fileFacts } from '../capability/handles.ts';
+import { emptyFacts } from '../capability/file-facts.ts';
+import type { DirectoryHandle } from '../capability/handles.ts';
 import { codeOf } from '../capability/refusal.ts';
 import { hasStamp, isSameObject, type Stamp, stampOfEntry, stampOfFacts } from './stamp.ts';
 import { translateStorageFailure } from './storage-failure.ts';
@@ -106,7 +107,7 @@ export class NameWatch {
   }
 }
 
-const scratch = new BigInt64Array(fileFacts.count);
+const scratch = emptyFacts();
 
 async function lookAt(base: DirectoryHandle, path: string, name: string): Promise<Stamp | null> {
   const place = join(path, name);

@@ -4,7 +4,7 @@
  *
  *   node nodegit-child.mjs <directory of nodegit>
  *
- * Messages in: {id, descriptor, row: {mainDescriptor, name} or null}; out: {ready: true}, then for each one {id, seen} or
+ * Messages in: {id, descriptor, row: <name> or null}; out: {ready: true}, then for each one {id, seen} or
  * {id, refused: <libgit2 error number>}.
  */
 import { statSync } from 'node:fs';
@@ -16,14 +16,6 @@ const noSearch = 1;
 const { Repository, Worktree } = createRequire(import.meta.url)(process.argv[2]);
 
 async function look(descriptor, row) {
-  // Side by side: each call waits for a thread of libgit2's pool. Both end before either failure is told.
-  const [place, found] = await Promise.allSettled([lookAt(descriptor), row === null ? null : lookUp(row)]);
-  if (place.status === 'rejected') throw place.reason;
-  if (found.status === 'rejected') throw found.reason;
-  return { ...place.value, row: found.value };
-}
-
-async function lookAt(descriptor) {
   const repository = await Repository.openExt(descriptor, noSearch, '');
   try {
     return {
@@ -32,25 +24,23 @@ async function lookAt(descriptor) {
       workTree: place(repository.workdir()),
       gitDirectory: place(repository.path()),
       commonDirectory: place(repository.commondir()),
+      row: row === null ? null : await lookUp(repository, row),
     };
   } finally {
     repository.cleanup();
   }
 }
 
-/** The row of a worktree by its name. `Worktree.list` fails always in this version; `lookup` takes any path for a name. */
-async function lookUp({ mainDescriptor, name }) {
-  const main = await Repository.openExt(mainDescriptor, noSearch, '');
+/**
+ * The row of a worktree by its name, in the list of the common dir. `Worktree.list` fails always in this version; `lookup` takes any path
+ * for a name. libgit2 calls no row prunable that is valid (git_worktree_is_prunable without flags).
+ */
+async function lookUp(repository, name) {
+  const worktree = await Worktree.lookup(repository, name);
   try {
-    const worktree = await Worktree.lookup(main, name);
-    try {
-      const prunable = await worktree.isPrunable();
-      return { path: worktree.path(), valid: worktree.validate() === 0, prunable: prunable !== 0 };
-    } finally {
-      worktree.cleanup?.();
-    }
+    return { path: worktree.path(), valid: worktree.validate() === 0 };
   } finally {
-    main.cleanup();
+    worktree.cleanup?.();
   }
 }
 
@@ -65,18 +55,16 @@ function isDescriptor(value) {
   return typeof value === 'string' && /^\/proc\/\d+\/fd\/\d+$/.test(value);
 }
 
-function isRowQuestion(row) {
-  if (row === null) return true;
-  if (typeof row !== 'object' || typeof row.name !== 'string' || !isDescriptor(row.mainDescriptor))
-    return false;
-  return /^[^/\0]+$/.test(row.name) && row.name !== '.' && row.name !== '..';
+function isRow(name) {
+  if (name === null) return true;
+  return typeof name === 'string' && /^[^/\0]+$/.test(name) && name !== '.' && name !== '..';
 }
 
 process.on('disconnect', () => process.exit(0));
 process.on('message', async (message) => {
   const { id, descriptor, row } = message;
   // A wrong type inside libgit2 kills the process, so nothing but what the host builds gets there.
-  if (!isDescriptor(descriptor) || !isRowQuestion(row)) process.exit(1);
+  if (!isDescriptor(descriptor) || !isRow(row)) process.exit(1);
   let reply;
   try {
     reply = { id, seen: await look(descriptor, row) };

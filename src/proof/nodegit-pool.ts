@@ -30,8 +30,8 @@ const wakeMs = 1000;
 export interface NodegitQuestion {
   /** `/proc/<pid>/fd/<n>` of the root. */
   readonly descriptor: string;
-  /** The row of the worktree list to look up in the repository of another descriptor. */
-  readonly row: { readonly mainDescriptor: string; readonly name: string } | null;
+  /** Name of the row to look up in the worktree list. */
+  readonly row: string | null;
 }
 
 interface Question {

@@ -14,8 +14,8 @@ export function createNodegitProver(pool: NodegitPool): RepositoryProver {
   return {
     async prove(question: ProverQuestion, signal?: AbortSignal): Promise<ProverOpinion> {
       const { worktree, rootDescriptor } = question;
-      const row = worktree && { mainDescriptor: worktree.mainDescriptor, name: worktree.name };
-      const reply = await pool.ask({ descriptor: rootDescriptor, row }, repositoryKey(question), signal);
+      const asked = { descriptor: rootDescriptor, row: worktree?.name ?? null };
+      const reply = await pool.ask(asked, repositoryKey(question), signal);
       if (reply.kind === 'refused') return disagree(`libgit2 error ${reply.libgit2Error}`);
       return judge(question, reply.seen);
     },
@@ -34,7 +34,7 @@ function judge(question: ProverQuestion, seen: NodegitSight): ProverOpinion {
   if (worktree === null) return { agrees: true };
   const { row } = seen;
   // A link that was written relative starts at the administrative directory (gitrepository-layout(5), gitdir).
-  const live = row !== null && resolve(gitDirectory.path, row.path) === path && row.valid && !row.prunable;
+  const live = row !== null && resolve(gitDirectory.path, row.path) === path && row.valid;
   return live ? { agrees: true } : disagree('libgit2 does not list this worktree as live');
 }
 

@@ -18,7 +18,6 @@ export interface NodegitSight {
 export interface NodegitRow {
   readonly path: string;
   readonly valid: boolean;
-  readonly prunable: boolean;
 }
 
 export type NodegitReply =
@@ -53,10 +52,8 @@ function parseSight(value: unknown): NodegitSight | null {
 function parseRow(value: unknown): NodegitRow | null | undefined {
   if (value === null) return null;
   if (!isRecord(value)) return undefined;
-  const { path, valid, prunable } = value;
-  if (typeof path !== 'string' || typeof valid !== 'boolean' || typeof prunable !== 'boolean')
-    return undefined;
-  return { path, valid, prunable };
+  const { path, valid } = value;
+  return typeof path === 'string' && typeof valid === 'boolean' ? { path, valid } : undefined;
 }
 
 /** nodegit answers yes and no with numbers. */

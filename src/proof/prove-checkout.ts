@@ -3,7 +3,7 @@ import { AuthorityError } from '../errors/index.ts';
 import type { ProvenCheckout } from './checkout.ts';
 import { administrationPath, type CheckoutClaim } from './checkout-claim.ts';
 import { establish, type FactLog } from './facts.ts';
-import type { ObjectNumber, PlaceOfDirectory, ProverQuestion, RepositoryProver } from './prover.ts';
+import type { PlaceOfDirectory, ProverQuestion, RepositoryProver } from './prover.ts';
 import { readLinkedWorktree } from './read-linked-worktree.ts';
 import { readMainCheckout } from './read-main-checkout.ts';
 import { readSeparateCheckout } from './read-separate-checkout.ts';
@@ -70,19 +70,12 @@ async function assertInPlace(
 
 function questionOf(claim: CheckoutClaim, checkout: ProvenCheckout): ProverQuestion {
   const [gitPath, common] = placesOf(claim);
-  const worktree =
-    claim.kind === 'worktree'
-      ? {
-          name: claim.name,
-          mainPath: claim.main.path,
-          mainDescriptor: claim.main.root.descriptorPath(),
-        }
-      : null;
+  const worktree = claim.kind === 'worktree' ? { name: claim.name, mainPath: claim.main.path } : null;
   return {
     path: claim.path,
     rootDescriptor: claim.root.descriptorPath(),
-    root: numberOf(claim.root),
-    gitDirectory: { path: gitPath, ...numberOf(claim.gitDirectory) },
+    root: claim.root.place(),
+    gitDirectory: { path: gitPath, ...claim.gitDirectory.place() },
     commonDirectory: common,
     worktree,
     format: checkout.format,
@@ -94,14 +87,9 @@ function questionOf(claim: CheckoutClaim, checkout: ProvenCheckout): ProverQuest
 function placesOf(claim: CheckoutClaim): readonly [string, PlaceOfDirectory] {
   if (claim.kind === 'worktree') {
     const { main, name } = claim;
-    const common = { path: `${main.path}/.git`, ...numberOf(main.gitDirectory) };
+    const common = { path: `${main.path}/.git`, ...main.gitDirectory.place() };
     return [`${main.path}/${administrationPath(name)}`, common];
   }
   const path = claim.kind === 'main' ? `${claim.path}/.git` : claim.gitPath;
-  return [path, { path, ...numberOf(claim.gitDirectory) }];
-}
-
-function numberOf(directory: DirectoryHandle): ObjectNumber {
-  const { device, inode } = directory.identity();
-  return { device, inode };
+  return [path, { path, ...claim.gitDirectory.place() }];
 }

@@ -1,5 +1,6 @@
 import { basename, dirname } from 'node:path/posix';
-import { type DirectoryHandle, fileFacts } from '../capability/handles.ts';
+import { emptyFacts, ownerOf } from '../capability/file-facts.ts';
+import type { DirectoryHandle } from '../capability/handles.ts';
 import { matchesStoredIdentity } from '../capability/identity.ts';
 import type { ManagedFacts } from '../capability/managed-worktree-capability.ts';
 import { codeOf } from '../capability/refusal.ts';
@@ -174,7 +175,7 @@ async function isOwned(
   });
   try {
     let ownerThen: number | null = null;
-    const sameOwner = () => ownerOf(top, hashPath) === ownerThen;
+    const sameOwner = () => ownerAt(top, hashPath) === ownerThen;
     const watch = await NameWatch.begin(top, hashPath, [recordName], sameOwner).catch((error: unknown) => {
       throw changeOrFailure(error, 'root');
     });
@@ -200,16 +201,16 @@ async function holds(directory: DirectoryHandle, name: string, root: DirectoryHa
   const entry = await directory.stat(name, null).catch((error: unknown) => {
     throw changeOrFailure(error, 'root');
   });
-  const { device, inode } = root.identity();
+  const { device, inode } = root.place();
   return entry.device === device && entry.inode === inode;
 }
 
-const scratch = new BigInt64Array(fileFacts.count);
+const scratch = emptyFacts();
 
 /** Null where the kernel would have to wait, or nothing is there: what is not known is not the same. */
-function ownerOf(top: DirectoryHandle, path: string): number | null {
+function ownerAt(top: DirectoryHandle, path: string): number | null {
   try {
-    return top.factsCached(path, scratch) ? Number(scratch[fileFacts.owner]) : null;
+    return top.factsCached(path, scratch) ? ownerOf(scratch) : null;
   } catch {
     return null;
   }

@@ -24,8 +24,6 @@ export interface WorktreeQuestion {
   /** Name of the administrative directory. */
   readonly name: string;
   readonly mainPath: string;
-  /** As `rootDescriptor`, of the main checkout. */
-  readonly mainDescriptor: string;
 }
 
 export interface ObjectNumber {

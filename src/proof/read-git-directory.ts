@@ -1,3 +1,4 @@
+import { isDirectoryMode } from '../capability/file-facts.ts';
 import type { DirectoryHandle } from '../capability/handles.ts';
 import { AuthorityError } from '../errors/index.ts';
 import { headLimitBytes, parseHead } from '../git/head.ts';
@@ -106,14 +107,11 @@ export function stampOfConfiguration({ stamp: { inode, size, modifiedNs } }: Adm
   return `${inode}:${size}:${modifiedNs}`;
 }
 
-const typeBits = 0o170000n;
-const directoryType = 0o040000n;
-
 /** A Git directory that stands for itself has directories for objects and refs, and no `commondir` that leads on. */
 export function establishLayout(names: NameWatch, log: FactLog): void {
   const complete = ['objects', 'refs'].every((name) => {
     const found = names.find(name);
-    return found !== null && (found.mode & typeBits) === directoryType;
+    return found !== null && isDirectoryMode(found.mode);
   });
   const plain = complete && names.find('commondir') === null;
   establish(
@@ -141,7 +139,7 @@ export async function watchHeld(
       throw changeOrFailure(error, 'git dir');
     },
   );
-  const { device, inode } = held.identity();
+  const { device, inode } = held.place();
   const same = watch.directory.device === device && watch.directory.inode === inode;
   establish(
     log,

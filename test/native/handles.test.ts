@@ -19,6 +19,7 @@ const list = { rootPath: '/', limit: 10 };
 /** Every method of a directory that this room of the addon has, with arguments that are good. */
 const directoryCalls: Readonly<Record<string, readonly unknown[]>> = {
   identity: [],
+  place: [],
   descriptorPath: [],
   leadsHereCached: ['/'],
   leadsHere: ['/'],

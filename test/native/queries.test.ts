@@ -73,6 +73,22 @@ describe('identity', () => {
     file.close();
   });
 
+  it('R05: its unchanging part is that of the opened directory, wherever the directory is moved', async () => {
+    const room = await Room.open();
+    mkdirSync(room.at('d/e'), { recursive: true });
+    for (const [path, moved] of [
+      ['d', 'moved'],
+      ['moved/e', 'e'],
+    ] as const) {
+      const directory = await room.root.openDirectory(path);
+      const { device, inode } = directory.identity();
+      renameSync(room.at(path), room.at(moved));
+      expect(directory.place()).toEqual({ device, inode });
+      expect(directory.identity()).toMatchObject({ device, inode });
+      directory.close();
+    }
+  });
+
   it('R06: tells a reused inode number from the one before', async () => {
     const room = await Room.open();
     const seen = new Map<bigint, string>();

@@ -109,10 +109,10 @@ const silences: Readonly<Record<string, readonly [Fault, answer: string]>> = {
   'answers without the row': [withRow(undefined), 'child-died'],
   'answers with a row that is text': [withRow('/tree'), 'child-died'],
   'answers with a row that is true': [withRow(true), 'child-died'],
-  'answers with a list of rows': [withRow([{ path: '/tree', valid: true, prunable: false }]), 'child-died'],
+  'answers with a list of rows': [withRow([{ path: '/tree', valid: true }]), 'child-died'],
   'answers with a path in bytes': [withRowFields({ path: [47, 116] }), 'child-died'],
   'answers valid with a number': [withRowFields({ valid: 1 }), 'child-died'],
-  'answers prunable with nothing': [withRowFields({ prunable: null }), 'child-died'],
+  'answers valid with nothing': [withRowFields({ valid: null }), 'child-died'],
   'answers to a question that nobody asked': [
     { onAnswer: (message) => ({ ...message, id: 4711 }) },
     'deadline',
@@ -120,7 +120,6 @@ const silences: Readonly<Record<string, readonly [Fault, answer: string]>> = {
 };
 
 const denials: Readonly<Record<string, Fault>> = {
-  'that the row is prunable': withRowFields({ prunable: true }),
   'that the row is not valid': withRowFields({ valid: false }),
   'another path for the row': withRowFields({ path: '/elsewhere' }),
   'the path of the main checkout for the row': { onAnswer: ofMain },
@@ -185,7 +184,7 @@ describe('a nodegit child that, asked about a worktree,', () => {
     expect(await currencyOf(held)).toBe('current');
     await writeFile(join(room.tree, '.git'), `gitdir: ${room.administration}\n`);
     expect(await currencyOf(held)).toBe('prover_unavailable: child-died');
-    fault = withRowFields({ prunable: true });
+    fault = withRowFields({ valid: false });
     await git(room.main, 'config', 'x.y', 'z');
     expect(await currencyOf(held)).toBe(disagrees);
     fault = null;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseNodegitReply } from '../../src/proof/nodegit-reply.ts';
 
 const place = { path: '/r/', device: '1', inode: '2' };
-const row = { path: '/w', valid: true, prunable: false };
+const row = { path: '/w', valid: true };
 const seen = {
   bare: 0,
   worktree: 0,
@@ -44,8 +44,7 @@ describe('what the nodegit child says', () => {
     ['a row without a path', { id: 1, seen: { ...seen, row: { ...row, path: undefined } } }],
     ['a row whose path is no text', { id: 1, seen: { ...seen, row: { ...row, path: 1 } } }],
     ['a row that is valid by number', { id: 1, seen: { ...seen, row: { ...row, valid: 0 } } }],
-    ['a row that is prunable by number', { id: 1, seen: { ...seen, row: { ...row, prunable: 0 } } }],
-    ['a row that does not say', { id: 1, seen: { ...seen, row: { ...row, prunable: undefined } } }],
+    ['a row that does not say', { id: 1, seen: { ...seen, row: { ...row, valid: undefined } } }],
   ])('R04: garbled: %s', (_, message) => {
     expect(parseNodegitReply(message)).toBeNull();
   });
