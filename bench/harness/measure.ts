@@ -30,6 +30,8 @@ interface Rounds {
   readonly theirsNs: number[];
 }
 
+const warmUpRounds = 5;
+
 function measureVariant(variant: ContestVariant, scale: Scale): Promise<Rounds> {
   return withCleanup(async (cleanup) => {
     const contest = await variant.prepare(cleanup, scale);
@@ -42,9 +44,10 @@ function measureVariant(variant: ContestVariant, scale: Scale): Promise<Rounds> 
   });
 }
 
+/** A service runs for days: what the first second costs, while the compiler still works, is no property of a path. */
 async function warmUp(side: Side, scale: Scale): Promise<void> {
   await side.verify();
-  await side.sample(scale.budgetMs);
+  await side.sample(scale.budgetMs * warmUpRounds);
 }
 
 async function measureRound(contest: Contest, scale: Scale, rounds: Rounds): Promise<void> {

@@ -72,7 +72,7 @@ async function assertCheckout(
   const { claim } = repository;
   const proof = await context();
   try {
-    const checkout = await proveCheckout(claim, proof.prover, null, signal);
+    const checkout = await proveCheckout(claim, proof.prover, null, { signal });
     const managed = claim.kind === 'worktree' ? await proveManagedOf(proof, claim, null) : null;
     const sameKind = (managed?.facts == null) === (repository.managed?.facts == null);
     // The proof has its kind for good. Without the new facts, what makes another kind stays a change: the next authorisation proves anew.

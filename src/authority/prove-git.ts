@@ -145,7 +145,7 @@ function heldMainOf(workspace: ProvenWorkspace): HeldMain {
 
 /**
  * Proves the checkout of a held root, and for a worktree of a registered main checkout whether it is managed. Null without Git. The
- * directory and the delegate of `git` pass to the result when it is made.
+ * directory and the delegate of `git` pass to the result when it is made. `meanwhile` as in `proveCheckout`.
  * @throws as `proveCheckout` | as `proveManaged`
  */
 export async function proveGit(
@@ -153,13 +153,20 @@ export async function proveGit(
   held: HeldRoot,
   git: OpenedGit | null,
   log: FactLog,
+  meanwhile: () => Promise<unknown>,
   signal?: AbortSignal,
 ): Promise<ProvenRepositoryParts | null> {
   if (git === null) return null;
   const claim = claimOf(context, held, git);
-  const checkout = await proveCheckout(claim, context.prover, log, signal);
   const { delegate } = git;
-  const managed = claim.kind === 'worktree' ? await proveManagedOf(context, claim, log) : null;
+  let managed: ManagedProof | null = null;
+  const judgeManaged = async () => {
+    if (claim.kind === 'worktree') managed = await proveManagedOf(context, claim, log);
+  };
+  // An explanation goes step by step.
+  const aside = log === null ? () => meanwhile().then(judgeManaged) : meanwhile;
+  const checkout = await proveCheckout(claim, context.prover, log, { meanwhile: aside, signal });
+  if (log !== null) await judgeManaged();
   return { claim, checkout, delegate, managed };
 }
 

@@ -38,12 +38,17 @@ export async function proveWorkspace(
   try {
     const pins = await pinnedIdentities(context, row);
     establishRootIdentity(root, pins, log);
-    const surroundings = await hiding(standing, () => surveySurroundings(context.top, row.path, log));
-    establishPlace(context.protectedDirectories, surroundings, root, log);
-    git = await openGit(context, { root, path: row.path, standing }, log, signal);
+    const place = new PlaceProof(() => provePlace(context, row.path, standing, root, log));
+    // The prover of a checkout takes longer than all the rest, so the place is looked at meanwhile; an explanation goes step by step.
+    if (log !== null) await place.prove();
+    const candidate = { root, path: row.path, standing };
+    git = await place.beforeFailureOf(openGit(context, candidate, log, signal));
     held = hold(context, row, root, git);
     opened = null;
-    const proven = await proveGit(context, held, git, log, signal);
+    const proven = await place.beforeFailureOf(
+      proveGit(context, held, git, log, () => place.prove(), signal),
+    );
+    const surroundings = await place.prove();
     establishGitIdentity(git, pins, log);
     await assertInPlace(held, log);
     if (pins === null && context.pins !== undefined) await pinFirstSight(context.pins, row, held, git, log);
@@ -61,6 +66,43 @@ export async function proveWorkspace(
     git?.delegate?.release();
     held?.release();
   }
+}
+
+/** What the place of a root forbids is told before anything that stands in it, whichever was found out first. */
+class PlaceProof {
+  readonly #look: () => Promise<Surroundings>;
+  #surroundings: Promise<Surroundings> | null = null;
+
+  constructor(look: () => Promise<Surroundings>) {
+    this.#look = look;
+  }
+
+  /** Looks once. */
+  prove(): Promise<Surroundings> {
+    this.#surroundings ??= this.#look();
+    return this.#surroundings;
+  }
+
+  async beforeFailureOf<Result>(step: Promise<Result>): Promise<Result> {
+    try {
+      return await step;
+    } catch (error) {
+      await this.prove();
+      throw error;
+    }
+  }
+}
+
+async function provePlace(
+  { top, protectedDirectories }: ProofContext,
+  path: string,
+  standing: Standing,
+  root: DirectoryHandle,
+  log: FactLog,
+): Promise<Surroundings> {
+  const surroundings = await hiding(standing, () => surveySurroundings(top, path, log));
+  establishPlace(protectedDirectories, surroundings, root, log);
+  return surroundings;
 }
 
 /** Managed facts make a managed worktree, with or without a row of its own; a row alone makes a workspace (R02). */
@@ -93,14 +135,14 @@ async function pinnedIdentities(context: ProofContext, row: ClaimedRow): Promise
 }
 
 function establishRootIdentity(root: DirectoryHandle, pins: WorkspacePins | null, log: FactLog): void {
+  if (pins === null) {
+    log?.push({ fact: 'identity', expected: 'any', seen: 'nothing pinned yet', holds: true });
+    return;
+  }
   const live = root.identity();
-  const seen = pins === null ? 'nothing pinned yet' : JSON.stringify(toStoredIdentity(live));
-  establish(
-    log,
-    { fact: 'identity', expected: pins === null ? 'any' : JSON.stringify(pins.identity), seen },
-    pins === null || matchesStoredIdentity(live, pins.identity),
-    notAuthorized,
-  );
+  const expected = JSON.stringify(pins.identity);
+  const fact = { fact: 'identity', expected, seen: JSON.stringify(toStoredIdentity(live)) };
+  establish(log, fact, matchesStoredIdentity(live, pins.identity), notAuthorized);
 }
 
 function establishPlace(

@@ -4,7 +4,7 @@
  *
  *   node nodegit-child.mjs <directory of nodegit>
  *
- * Messages in: {id, descriptor, row: <name> or null}; out: {ready: true}, then for each one {id, seen} or
+ * Messages in: {id, descriptor, row: {main, name} or null}; out: {ready: true}, then for each one {id, seen} or
  * {id, refused: <libgit2 error number>}.
  */
 import { statSync } from 'node:fs';
@@ -16,6 +16,14 @@ const noSearch = 1;
 const { Repository, Worktree } = createRequire(import.meta.url)(process.argv[2]);
 
 async function look(descriptor, row) {
+  // Side by side, as each call waits for a thread of libgit2's pool. Both end before either failure is told.
+  const [seen, found] = await Promise.allSettled([lookAt(descriptor), row === null ? null : lookUp(row)]);
+  if (seen.status === 'rejected') throw seen.reason;
+  if (found.status === 'rejected') throw found.reason;
+  return { ...seen.value, row: found.value };
+}
+
+async function lookAt(descriptor) {
   const repository = await Repository.openExt(descriptor, noSearch, '');
   try {
     return {
@@ -24,7 +32,6 @@ async function look(descriptor, row) {
       workTree: place(repository.workdir()),
       gitDirectory: place(repository.path()),
       commonDirectory: place(repository.commondir()),
-      row: row === null ? null : await lookUp(repository, row),
     };
   } finally {
     repository.cleanup();
@@ -32,11 +39,31 @@ async function look(descriptor, row) {
 }
 
 /**
+ * Main checkouts that were asked about lately. A lookup takes nothing from an open repository but the path of its common dir, so none is
+ * too old; whether that is the right one shows in what is seen of the worktree itself.
+ */
+const mains = new Map();
+const mainsKept = 16;
+
+function repositoryOf(main) {
+  const known = mains.get(main);
+  mains.delete(main);
+  const opening = known ?? Repository.openExt(main, noSearch, '');
+  mains.set(main, opening);
+  for (const oldest of mains.keys()) {
+    if (mains.size <= mainsKept) break;
+    mains.delete(oldest);
+  }
+  opening.catch(() => mains.delete(main));
+  return opening;
+}
+
+/**
  * The row of a worktree by its name, in the list of the common dir. `Worktree.list` fails always in this version; `lookup` takes any path
  * for a name. libgit2 calls no row prunable that is valid (git_worktree_is_prunable without flags).
  */
-async function lookUp(repository, name) {
-  const worktree = await Worktree.lookup(repository, name);
+async function lookUp({ main, name }) {
+  const worktree = await Worktree.lookup(await repositoryOf(main), name);
   try {
     return { path: worktree.path(), valid: worktree.validate() === 0 };
   } finally {
@@ -55,8 +82,10 @@ function isDescriptor(value) {
   return typeof value === 'string' && /^\/proc\/\d+\/fd\/\d+$/.test(value);
 }
 
-function isRow(name) {
-  if (name === null) return true;
+function isRow(row) {
+  if (row === null) return true;
+  const { main, name } = row;
+  if (typeof main !== 'string' || !/^\/[^\0]+$/.test(main)) return false;
   return typeof name === 'string' && /^[^/\0]+$/.test(name) && name !== '.' && name !== '..';
 }
 

@@ -30,8 +30,8 @@ const wakeMs = 1000;
 export interface NodegitQuestion {
   /** `/proc/<pid>/fd/<n>` of the root. */
   readonly descriptor: string;
-  /** Name of the row to look up in the worktree list. */
-  readonly row: string | null;
+  /** The row to look up in the worktree list of a main checkout, which is named by its path. */
+  readonly row: { readonly main: string; readonly name: string } | null;
 }
 
 interface Question {

@@ -14,7 +14,10 @@ export function createNodegitProver(pool: NodegitPool): RepositoryProver {
   return {
     async prove(question: ProverQuestion, signal?: AbortSignal): Promise<ProverOpinion> {
       const { worktree, rootDescriptor } = question;
-      const asked = { descriptor: rootDescriptor, row: worktree?.name ?? null };
+      const asked = {
+        descriptor: rootDescriptor,
+        row: worktree && { main: worktree.mainPath, name: worktree.name },
+      };
       const reply = await pool.ask(asked, repositoryKey(question), signal);
       if (reply.kind === 'refused') return disagree(`libgit2 error ${reply.libgit2Error}`);
       return judge(question, reply.seen);

@@ -3,7 +3,7 @@ import { AuthorityError } from '../errors/index.ts';
 import type { ProvenCheckout } from './checkout.ts';
 import { administrationPath, type CheckoutClaim } from './checkout-claim.ts';
 import { establish, type FactLog } from './facts.ts';
-import type { PlaceOfDirectory, ProverQuestion, RepositoryProver } from './prover.ts';
+import type { PlaceOfDirectory, ProverOpinion, ProverQuestion, RepositoryProver } from './prover.ts';
 import { readLinkedWorktree } from './read-linked-worktree.ts';
 import { readMainCheckout } from './read-main-checkout.ts';
 import { readSeparateCheckout } from './read-separate-checkout.ts';
@@ -12,6 +12,12 @@ import { unsupported } from './unsupported.ts';
 
 /** A checkout that other programs work in may change under the proof; so often in a row is no accident. */
 const attempts = 3;
+
+export interface ProofOptions {
+  /** Work that needs no opinion of the prover, done while it thinks, and again at each attempt. */
+  readonly meanwhile?: () => Promise<unknown>;
+  readonly signal?: AbortSignal | undefined;
+}
 
 /**
  * Proves that the held root is exactly the checkout that the claim says. Our own round trip reads every fact through the handles; then
@@ -24,11 +30,11 @@ export async function proveCheckout(
   claim: CheckoutClaim,
   prover: RepositoryProver,
   log: FactLog,
-  signal?: AbortSignal,
+  { meanwhile, signal }: ProofOptions = {},
 ): Promise<ProvenCheckout> {
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     const checkout = await read(claim, log);
-    const opinion = await prover.prove(questionOf(claim, checkout), signal);
+    const opinion = await whileAsking(prover.prove(questionOf(claim, checkout), signal), meanwhile);
     await assertInPlace(claim.root, claim.path, 'root', log);
     if (claim.kind === 'worktree')
       await assertInPlace(claim.main.root, claim.main.path, 'main checkout', log);
@@ -41,6 +47,17 @@ export async function proveCheckout(
     return checkout;
   }
   throw new AuthorityError('busy', { details: { what: 'repository' } });
+}
+
+/** What other work throws comes before the opinion, which may take as long as its deadline. */
+async function whileAsking(
+  asking: Promise<ProverOpinion>,
+  meanwhile: ProofOptions['meanwhile'],
+): Promise<ProverOpinion> {
+  // Heard below, or of no interest any more.
+  asking.catch(() => undefined);
+  await meanwhile?.();
+  return asking;
 }
 
 function read(claim: CheckoutClaim, log: FactLog): Promise<ProvenCheckout> {

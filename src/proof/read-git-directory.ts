@@ -1,4 +1,4 @@
-import { isDirectoryMode } from '../capability/file-facts.ts';
+import { emptyFacts, isDirectoryMode, ownerOf } from '../capability/file-facts.ts';
 import type { DirectoryHandle } from '../capability/handles.ts';
 import { AuthorityError } from '../errors/index.ts';
 import { headLimitBytes, parseHead } from '../git/head.ts';
@@ -43,7 +43,7 @@ export function establishClearPath(path: string, log: FactLog): void {
 }
 
 export function establishOwner(what: string, directory: DirectoryHandle, owner: number, log: FactLog): void {
-  const { uid } = directory.identity();
+  const uid = ownerNow(directory);
   establish(
     log,
     { fact: `owner of ${what}`, expected: String(owner), seen: String(uid) },
@@ -51,6 +51,12 @@ export function establishOwner(what: string, directory: DirectoryHandle, owner: 
     () => unsupported('foreign-owner', { what }),
   );
 }
+
+function ownerNow(directory: DirectoryHandle): number {
+  return directory.factsCached('.', scratch) ? ownerOf(scratch) : directory.identity().uid;
+}
+
+const scratch = emptyFacts();
 
 export async function readHead(directory: DirectoryHandle, owner: number, log: FactLog): Promise<AdminFile> {
   const file = await readAdminFile(directory, 'HEAD', headLimitBytes, owner);
@@ -134,7 +140,7 @@ export async function watchHeld(
   owner: number,
   log: FactLog,
 ): Promise<NameWatch> {
-  const watch = await NameWatch.begin(base, path, names, () => held.identity().uid === owner).catch(
+  const watch = await NameWatch.begin(base, path, names, () => ownerNow(held) === owner).catch(
     (error: unknown) => {
       throw changeOrFailure(error, 'git dir');
     },
@@ -152,7 +158,7 @@ export async function watchHeld(
 
 /** A change of the root directory that keeps its names may be one of its owner. */
 export function watchRoot(root: DirectoryHandle, owner: number): Promise<NameWatch> {
-  return NameWatch.begin(root, '.', [], () => root.identity().uid === owner).catch((error: unknown) => {
+  return NameWatch.begin(root, '.', [], () => ownerNow(root) === owner).catch((error: unknown) => {
     throw changeOrFailure(error, 'root');
   });
 }

@@ -98,17 +98,43 @@ describe('the nodegit child', () => {
   });
 
   it('R31: answers with the row that the main checkout has, and with the error of libgit2 where it has none', async () => {
-    const ask = (row: string) => pool.ask({ descriptor: tree.descriptorPath(), row }, 'tree');
-    expect(await ask('tree')).toMatchObject({
-      kind: 'seen',
-      seen: { linked: true, row: { path: join(place, 'tree'), valid: true } },
-    });
-    expect(await ask('absent')).toMatchObject({ kind: 'refused', libgit2Error: -3 });
+    const main = join(place, 'honest');
+    const ask = (row: { main: string; name: string }) =>
+      pool.ask({ descriptor: tree.descriptorPath(), row }, 'tree');
+    // Twice, as the second one is answered with the repository that the first one opened.
+    for (const _ of [1, 2]) {
+      expect(await ask({ main, name: 'tree' })).toMatchObject({
+        kind: 'seen',
+        seen: { linked: true, row: { path: join(place, 'tree'), valid: true } },
+      });
+      expect(await ask({ main, name: 'absent' })).toMatchObject({ kind: 'refused', libgit2Error: -3 });
+      expect(await ask({ main: place, name: 'tree' })).toMatchObject({ kind: 'refused', libgit2Error: -3 });
+    }
   });
+
+  it('R31: answers for more main checkouts than it keeps open', async () => {
+    const mains = Array.from({ length: 20 }, (_, index) => join(place, `main-${index}`));
+    for (const main of mains) await symlink('honest', main);
+    for (const main of [...mains, ...mains]) {
+      const row = { main, name: 'tree' };
+      expect(await pool.ask({ descriptor: tree.descriptorPath(), row }, 'tree')).toMatchObject({
+        seen: { row: { valid: true } },
+      });
+    }
+  });
+
+  it.each(['relative', '', '/a\0b', 'file:///a'])(
+    'R04: a main checkout that is no path, %j, never reaches libgit2',
+    async (main) => {
+      const outcome = pool.ask({ descriptor: tree.descriptorPath(), row: { main, name: 'tree' } }, 'tree');
+      expect(await outcome.then(() => 'answered', refusalOf)).toBe('prover_unavailable: child-died');
+    },
+  );
 
   it.each(['../worktrees/tree', 'a/b', '.', '..', '', 'tree\0'])(
     'R04: a name that is no name, %j, never reaches libgit2, and is no answer',
-    async (row) => {
+    async (name) => {
+      const row = { main: join(place, 'honest'), name };
       const outcome = pool.ask({ descriptor: tree.descriptorPath(), row }, 'tree');
       expect(await outcome.then(() => 'answered', refusalOf)).toBe('prover_unavailable: child-died');
     },
