@@ -45,30 +45,49 @@ async function lookAt(descriptor) {
 const mains = new Map();
 const mainsKept = 16;
 
-function repositoryOf(main) {
-  const known = mains.get(main);
-  mains.delete(main);
-  const opening = known ?? Repository.openExt(main, noSearch, '');
-  mains.set(main, opening);
-  for (const oldest of mains.keys()) {
-    if (mains.size <= mainsKept) break;
-    mains.delete(oldest);
+async function withMain(path, use) {
+  const main = mains.get(path) ?? openMain(path);
+  // In the order of their last use.
+  mains.delete(path);
+  mains.set(path, main);
+  main.users += 1;
+  try {
+    return await use(await main.opening);
+  } finally {
+    main.users -= 1;
+    closeOldest();
   }
-  opening.catch(() => mains.delete(main));
-  return opening;
+}
+
+function openMain(path) {
+  const opening = Repository.openExt(path, noSearch, '');
+  opening.catch(() => mains.delete(path));
+  return { opening, users: 0 };
+}
+
+/** One that is in use stays: libgit2 reads it on another thread. */
+function closeOldest() {
+  for (const [path, { opening, users }] of mains) {
+    if (mains.size <= mainsKept) return;
+    if (users > 0) continue;
+    mains.delete(path);
+    opening.then((repository) => repository.cleanup()).catch(() => {});
+  }
 }
 
 /**
  * The row of a worktree by its name, in the list of the common dir. `Worktree.list` fails always in this version; `lookup` takes any path
  * for a name. libgit2 calls no row prunable that is valid (git_worktree_is_prunable without flags).
  */
-async function lookUp({ main, name }) {
-  const worktree = await Worktree.lookup(await repositoryOf(main), name);
-  try {
-    return { path: worktree.path(), valid: worktree.validate() === 0 };
-  } finally {
-    worktree.cleanup?.();
-  }
+function lookUp({ main, name }) {
+  return withMain(main, async (repository) => {
+    const worktree = await Worktree.lookup(repository, name);
+    try {
+      return { path: worktree.path(), valid: worktree.validate() === 0 };
+    } finally {
+      worktree.cleanup?.();
+    }
+  });
 }
 
 /** The directory as libgit2 names it, and what stands there now. */

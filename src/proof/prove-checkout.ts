@@ -49,15 +49,15 @@ export async function proveCheckout(
   throw new AuthorityError('busy', { details: { what: 'repository' } });
 }
 
-/** What other work throws comes before the opinion, which may take as long as its deadline. */
+/** What other work throws is told when the prover has answered: until then the descriptors that it was given must mean the same. */
 async function whileAsking(
   asking: Promise<ProverOpinion>,
   meanwhile: ProofOptions['meanwhile'],
 ): Promise<ProverOpinion> {
-  // Heard below, or of no interest any more.
-  asking.catch(() => undefined);
-  await meanwhile?.();
-  return asking;
+  const [opinion, other] = await Promise.allSettled([asking, meanwhile?.()]);
+  if (other.status === 'rejected') throw other.reason;
+  if (opinion.status === 'rejected') throw opinion.reason;
+  return opinion.value;
 }
 
 function read(claim: CheckoutClaim, log: FactLog): Promise<ProvenCheckout> {
