@@ -140,7 +140,8 @@ const repositoryChanges: readonly Change[] = [
     name: 'the shape of a Git directory around it',
     make: (root) => cp(join(root, '.git'), root, { recursive: true }),
     after: unsupported('bare-repository'),
-    opinion: false,
+    // The place is looked at while the prover thinks.
+    opinion: true,
   },
 ];
 

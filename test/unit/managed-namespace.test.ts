@@ -91,7 +91,8 @@ const live: LiveIdentity = {
 
 /** Only who it is matters here. */
 function directory(parts: Partial<LiveIdentity> = {}): DirectoryHandle {
-  return { identity: () => ({ ...live, ...parts }) } as DirectoryHandle;
+  const identity = { ...live, ...parts };
+  return { identity: () => identity, place: () => identity } as DirectoryHandle;
 }
 
 const main = { path: '/r', root: directory(), gitDirectory: directory({ inode: 5n }) };
