@@ -92,7 +92,11 @@ const live: LiveIdentity = {
 /** Only who it is matters here. */
 function directory(parts: Partial<LiveIdentity> = {}): DirectoryHandle {
   const identity = { ...live, ...parts };
-  return { identity: () => identity, place: () => identity } as DirectoryHandle;
+  const part: Pick<DirectoryHandle, 'identity' | 'place'> = {
+    identity: () => identity,
+    place: () => identity,
+  };
+  return part as DirectoryHandle;
 }
 
 const main = { path: '/r', root: directory(), gitDirectory: directory({ inode: 5n }) };
