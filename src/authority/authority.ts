@@ -25,7 +25,7 @@ export interface Authority {
   /**
    * Turns a selector into a held capability (R02, R03). The caller disposes it.
    * @throws `workspace_not_authorized` | `registry_unavailable` | `prover_unavailable` | `repository_unsupported` |
-   *   `repository_identity_changed` | `kernel_capability_missing` | `aborted`
+   *   `repository_identity_changed` | `identity_changed` (it changed while it was proven) | `busy` | `kernel_capability_missing` | `aborted`
    */
   authorize(selector: string, signal?: AbortSignal): Promise<FileCapability>;
   /**

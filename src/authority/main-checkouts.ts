@@ -40,7 +40,7 @@ export class CachedMainCheckouts implements MainCheckouts {
     try {
       return await abortable(this.#cache.obtain(subject), signal);
     } catch (error) {
-      throw asUnsupported(error);
+      throw asDelegate(error);
     }
   }
 }
@@ -50,12 +50,21 @@ export function claimedRowOf({ path, row }: Subject): ClaimedRow {
   return row ?? { path, identity: null, gitDirIdentity: null, allowMounts: false };
 }
 
-/** The properties of a main checkout that make a worktree of it unsupported. */
-function asUnsupported(error: unknown): unknown {
+/** What the refusal of a main checkout means for a worktree of it. */
+function asDelegate(error: unknown): unknown {
   if (!isAuthorityError(error)) return error;
   const { reason } = error.details;
   if (reason === 'main-checkout-unknown') return error;
+  const what = changedPart(error);
+  if (what !== null) return new AuthorityError('identity_changed', { details: { what }, cause: error });
   const properties = ['repository_unsupported', 'repository_identity_changed', 'workspace_not_authorized'];
   if (!properties.includes(error.code)) return error;
   return unsupported('main-checkout-unsupported', { main: reason ?? error.code });
+}
+
+/** A root that moved during its own proof is told as one that gives no authority. */
+function changedPart({ code, cause }: AuthorityError): 'common dir' | 'main checkout' | null {
+  if (code === 'identity_changed') return 'common dir';
+  const moved = isAuthorityError(cause) && cause.code === 'identity_changed';
+  return moved && code === 'workspace_not_authorized' ? 'main checkout' : null;
 }

@@ -21,7 +21,8 @@ import { hiding, isUnclaimed } from './unclaimed.ts';
 /**
  * From a path to a held and proven root, in the order: the root opened without links, its pinned identity, what it is and lies in, its
  * `.git`, the checkout. The caller owns the result.
- * @throws `workspace_not_authorized` | `repository_unsupported` | `repository_identity_changed` | `registry_unavailable` |
+ * @throws `workspace_not_authorized` | `repository_unsupported` | `repository_identity_changed` | `identity_changed` (details.what: not
+ *   root) | `registry_unavailable` |
  *   `prover_unavailable` | `busy` | `storage_failed` | `state_unavailable` | `kernel_capability_missing` | `too_many_open_files` | `aborted`
  */
 export async function proveWorkspace(
@@ -246,12 +247,10 @@ function gitIdentityToPin(git: OpenedGit | null): StoredIdentity | null {
   return git?.kind === 'separate-git-dir' ? toStoredIdentity(git.directory.identity()) : null;
 }
 
-/** A root that moved while it was proven gives no authority; a Git directory that did may have come to rest (decisions 1.6). */
+/** A root that moved while it was proven gives no authority at all (decisions 1.6). */
 function refusalAt(standing: Standing, error: unknown): unknown {
   const refusal = isAuthorityError(error) ? error : translateStorageFailure(error);
   if (standing === 'unregistered' && isUnclaimed(error)) return notAuthorized();
-  if (refusal.code !== 'identity_changed') return refusal;
-  return refusal.details['what'] === 'root'
-    ? notAuthorized()
-    : new AuthorityError('busy', { cause: refusal });
+  const rootMoved = refusal.code === 'identity_changed' && refusal.details['what'] === 'root';
+  return rootMoved ? notAuthorized(refusal) : refusal;
 }

@@ -19,8 +19,8 @@ export function parseSelector(text: string): string {
 }
 
 /** The one refusal for every selector that gives no authority, whatever the reason and whether or not something stands there. */
-export function notAuthorized(): AuthorityError {
-  return new AuthorityError('workspace_not_authorized');
+export function notAuthorized(cause?: unknown): AuthorityError {
+  return new AuthorityError('workspace_not_authorized', { cause });
 }
 
 function invalid(reason: string): AuthorityError {

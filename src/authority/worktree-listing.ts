@@ -1,6 +1,6 @@
 import { sameLiveIdentity } from '../capability/identity.ts';
 import type { RepositoryCapability } from '../capability/repository-capability.ts';
-import { type ErrorCode, isAuthorityError } from '../errors/index.ts';
+import { AuthorityError, type ErrorCode, isAuthorityError } from '../errors/index.ts';
 import { translateStorageFailure } from '../proof/storage-failure.ts';
 import type { Authority } from './authority.ts';
 import { inTurns } from './in-turns.ts';
@@ -85,8 +85,10 @@ async function authorizedOrNull(
   try {
     return await authority.authorizeRepository(path, signal);
   } catch (error) {
-    if (isAuthorityError(error) && refusals.has(error.code)) return null;
-    throw error;
+    if (!isAuthorityError(error)) throw error;
+    if (refusals.has(error.code)) return null;
+    // Nothing that the caller selected has changed: the list can be asked for again.
+    throw error.code === 'identity_changed' ? new AuthorityError('busy', { cause: error }) : error;
   }
 }
 

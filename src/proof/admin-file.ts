@@ -1,6 +1,7 @@
 import { emptyFacts, isRegularMode, modeOf, ownerOf, sizeOf } from '../capability/file-facts.ts';
 import type { DirectoryHandle } from '../capability/handles.ts';
 import { codeOf } from '../capability/refusal.ts';
+import { pastMoves } from './past-moves.ts';
 import { type Stamp, stampOfFacts } from './stamp.ts';
 import { translateStorageFailure } from './storage-failure.ts';
 import { unsupported } from './unsupported.ts';
@@ -107,19 +108,13 @@ type OpenedFile = Awaited<ReturnType<DirectoryHandle['openFile']>>;
 /** Symbolic links, mount points, FIFOs, sockets and devices where Git expects a file. */
 const irregular = new Set(['ELOOP', 'EXDEV', 'ENXIO', 'EACCES', 'EISDIR', 'WA_NOT_REGULAR']);
 
-/** A file that is moved away while it is opened fails like a mount point does (openat2(2), EXDEV); but only a mount point stays. */
-const openAttempts = 8;
-
 async function openAdminFile(directory: DirectoryHandle, path: string): Promise<OpenedFile | null> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await directory.openFile(path, null);
-    } catch (error) {
-      if (isAbsence(error)) return null;
-      const code = codeOf(error) ?? '';
-      if (code === 'EXDEV' && attempt < openAttempts) continue;
-      if (irregular.has(code)) throw unsupported('admin-file-irregular', { file: path, seen: code });
-      throw translateStorageFailure(error);
-    }
+  try {
+    return await pastMoves(() => directory.openFile(path, null));
+  } catch (error) {
+    if (isAbsence(error)) return null;
+    const code = codeOf(error) ?? '';
+    if (irregular.has(code)) throw unsupported('admin-file-irregular', { file: path, seen: code });
+    throw translateStorageFailure(error);
   }
 }

@@ -1,10 +1,12 @@
 import { emptyFacts, isDirectoryMode, isRegularMode, modeOf, sizeOf } from '../capability/file-facts.ts';
 import type { DirectoryHandle, NativeEntry } from '../capability/handles.ts';
 import { codeOf } from '../capability/refusal.ts';
+import { AuthorityError, isAuthorityError } from '../errors/index.ts';
 import { type AdminFile, readAdminFile } from './admin-file.ts';
 import { establish, type FactLog } from './facts.ts';
 import { type GitPointer, parseGitPointer } from './git-pointer.ts';
-import { translateStorageFailure } from './storage-failure.ts';
+import { pastMoves } from './past-moves.ts';
+import { changeOrFailure, translateStorageFailure } from './storage-failure.ts';
 import { unsupported } from './unsupported.ts';
 
 /** What stands under the name `.git` of a directory. The caller closes `directory`. */
@@ -38,22 +40,20 @@ export async function readGitEntry(
   return { kind: 'file', ...(await readPointer(root, path, entry, owner, log)) };
 }
 
+/** It was a directory at the look before: another kind of entry was put there since (R06). */
 async function openGitDirectory(root: DirectoryHandle): Promise<DirectoryHandle> {
   try {
-    return await root.openDirectory('.git');
+    return await pastMoves(() => root.openDirectory('.git'));
   } catch (error) {
     const code = codeOf(error) ?? '';
-    // A link, a mount point or no directory any more: it was changed, or is not what it looked like.
-    if (['ELOOP', 'EXDEV', 'ENOTDIR', 'ENOENT', 'EACCES'].includes(code)) {
-      throw unsupported('git-entry-irregular', { seen: code });
-    }
-    throw translateStorageFailure(error);
+    if (code === 'EXDEV' || code === 'EACCES') throw unsupported('git-entry-irregular', { seen: code });
+    throw changeOrFailure(error, 'git dir');
   }
 }
 
 async function statGitEntry(root: DirectoryHandle): Promise<Pick<NativeEntry, 'type' | 'size'> | null> {
   try {
-    return statCached(root) ?? (await root.stat('.git', null));
+    return await pastMoves(async () => statCached(root) ?? (await root.stat('.git', null)));
   } catch (error) {
     const code = codeOf(error);
     if (code === 'ENOENT') return null;
@@ -81,10 +81,28 @@ async function readPointer(
   log: FactLog,
 ): Promise<{ readonly file: AdminFile; readonly pointer: GitPointer }> {
   const small = entry.size <= gitFileLimitBytes;
-  const file = small ? await readAdminFile(root, '.git', gitFileLimitBytes, owner) : null;
-  if (small && file === null) throw unsupported('git-entry-irregular');
+  const file = small ? await readPresent(root, owner) : null;
   const pointer = file === null ? null : parseGitPointer(file.bytes, path);
   const fact = { fact: 'git file', expected: 'gitdir: and a path', seen: pointer?.kind ?? 'malformed' };
   establish(log, fact, pointer !== null, () => unsupported('git-file-malformed'));
   return { file: file as AdminFile, pointer: pointer as GitPointer };
+}
+
+/** Reads what was a file at the look before. */
+async function readPresent(root: DirectoryHandle, owner: number): Promise<AdminFile> {
+  let cause: unknown;
+  try {
+    const file = await readAdminFile(root, '.git', gitFileLimitBytes, owner);
+    if (file !== null) return file;
+  } catch (error) {
+    if (!isOtherKind(error)) throw error;
+    cause = error;
+  }
+  throw new AuthorityError('identity_changed', { details: { what: 'git dir' }, cause });
+}
+
+/** Not a file any more. What may not be opened, or lies on a mount, may have been so all the time. */
+function isOtherKind(error: unknown): boolean {
+  if (!isAuthorityError(error) || error.details['reason'] !== 'admin-file-irregular') return false;
+  return !['EACCES', 'EXDEV'].includes(String(error.details['seen']));
 }

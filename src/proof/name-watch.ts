@@ -1,8 +1,10 @@
 import { emptyFacts } from '../capability/file-facts.ts';
 import type { DirectoryHandle } from '../capability/handles.ts';
 import { codeOf } from '../capability/refusal.ts';
+import { pastMoves } from './past-moves.ts';
 import { hasStamp, isSameObject, type Stamp, stampOfEntry, stampOfFacts } from './stamp.ts';
 import { translateStorageFailure } from './storage-failure.ts';
+import { unsupported } from './unsupported.ts';
 
 /**
  * Remembers which of some names stand in a directory, and what stands under them, and tells cheaply whether that is still so: while
@@ -32,7 +34,7 @@ export class NameWatch {
   /**
    * Looks at the directory `path` beneath `base` (`.` for `base` itself). `onChange` is asked once after each change of the
    * directory that left the names as they were; false then counts as a change.
-   * @throws `storage_failed` | `busy` | `too_many_open_files`, and the errno error when the directory is gone
+   * @throws `repository_unsupported` (a mount point) | `storage_failed` | `too_many_open_files`, and the errno error when the directory is gone
    */
   static async begin(
     base: DirectoryHandle,
@@ -42,8 +44,10 @@ export class NameWatch {
   ): Promise<NameWatch> {
     // The directory first: a name that comes later then shows as a change.
     const lookedAtMs = Date.now();
-    const stamp =
-      lookAtCached(base, path, lookedAtMs) ?? stampOfEntry(await base.stat(path, null), lookedAtMs);
+    const stamp = await pastMoves(
+      async () =>
+        lookAtCached(base, path, lookedAtMs) ?? stampOfEntry(await base.stat(path, null), lookedAtMs),
+    );
     const entries = await Promise.all(names.map((name) => lookAt(base, path, name)));
     const found = new Map(names.map((name, index) => [name, entries[index] ?? null]));
     return new NameWatch(base, path, stamp, found, onChange);
@@ -109,14 +113,18 @@ export class NameWatch {
 
 const scratch = emptyFacts();
 
+/** @throws `repository_unsupported` (`git-entry-irregular`) for a mount point | `storage_failed` | ... */
 async function lookAt(base: DirectoryHandle, path: string, name: string): Promise<Stamp | null> {
   const place = join(path, name);
   try {
-    const found = base.factsCached(place, scratch, true);
-    if (found === null) return null;
-    return found ? stampOfFacts(scratch, 0) : stampOfEntry(await base.stat(place, null), 0);
+    return await pastMoves(async () => {
+      const found = base.factsCached(place, scratch, true);
+      if (found === null) return null;
+      return found ? stampOfFacts(scratch, 0) : stampOfEntry(await base.stat(place, null), 0);
+    });
   } catch (error) {
     if (isAbsence(error)) return null;
+    if (codeOf(error) === 'EXDEV') throw unsupported('git-entry-irregular', { seen: 'EXDEV' });
     throw translateStorageFailure(error);
   }
 }

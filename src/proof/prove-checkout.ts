@@ -1,5 +1,5 @@
 import type { DirectoryHandle } from '../capability/handles.ts';
-import { AuthorityError } from '../errors/index.ts';
+import { AuthorityError, isAuthorityError } from '../errors/index.ts';
 import type { ProvenCheckout } from './checkout.ts';
 import { administrationPath, type CheckoutClaim } from './checkout-claim.ts';
 import { establish, type FactLog } from './facts.ts';
@@ -33,7 +33,9 @@ export async function proveCheckout(
   { meanwhile, signal }: ProofOptions = {},
 ): Promise<ProvenCheckout> {
   for (let attempt = 0; attempt < attempts; attempt += 1) {
-    const checkout = await read(claim, log);
+    const checkout = await read(claim, log).catch(async (error: unknown) => {
+      throw await refusalOrChange(claim, error);
+    });
     const opinion = await whileAsking(prover.prove(questionOf(claim, checkout), signal), meanwhile);
     await assertInPlace(claim.root, claim.path, 'root', log);
     if (claim.kind === 'worktree')
@@ -47,6 +49,16 @@ export async function proveCheckout(
     return checkout;
   }
   throw new AuthorityError('busy', { details: { what: 'repository' } });
+}
+
+/** What is wrong with a Git directory that does not stand there any more says nothing: it was exchanged while it was read. */
+async function refusalOrChange(claim: CheckoutClaim, error: unknown): Promise<unknown> {
+  if (!isAuthorityError(error) || error.code !== 'repository_unsupported') return error;
+  const [path] = placesOf(claim);
+  const here = await claim.gitDirectory.leadsHere(path).catch(() => true);
+  return here
+    ? error
+    : new AuthorityError('identity_changed', { details: { what: 'git dir' }, cause: error });
 }
 
 /** What other work throws is told when the prover has answered: until then the descriptors that it was given must mean the same. */

@@ -179,19 +179,21 @@ const hops: readonly Hop[] = [
   },
 ];
 
-/** Refusals that tell of a change, or of a state in which the worktree is none of the main checkout's. */
+/**
+ * Refusals that tell of a change, or of a state in which the worktree is none of the main checkout's. `busy` is the kernel's EAGAIN, which a
+ * storm of renames anywhere brings about (openat2(2)).
+ */
 const allowed = new Set([
   'workspace_not_authorized',
   'busy',
   'busy: repository',
   'identity_changed: git dir',
+  'identity_changed: common dir',
+  'identity_changed: main checkout',
 ]);
 const allowedUnsupported = /^repository_unsupported: (worktree-not-listed|prover-disagrees)$/;
-/**
- * What a worktree with a row of its own may be told besides: its refusals are not hidden. A file moved away while it is looked at seems to
- * be a mount point, and a main checkout that moved is none.
- */
-const allowedWithRow = /^repository_unsupported: (git-entry-irregular|main-checkout-unsupported)$/;
+/** What a worktree with a row of its own may be told besides: its refusals are not hidden. A main checkout that moved is none. */
+const allowedWithRow = /^repository_unsupported: main-checkout-unsupported$/;
 
 let programs: string;
 let exchanger: string;

@@ -1,0 +1,18 @@
+import { codeOf } from '../capability/refusal.ts';
+
+/** Far more moves in a row than an honest program makes. */
+const attempts = 8;
+
+/**
+ * Looks again when an entry seems to be a mount point: openat2(2) fails with EXDEV also for one that is moved away meanwhile, but only a
+ * mount point stays. @throws what the last look threw
+ */
+export async function pastMoves<Result>(look: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await look();
+    } catch (error) {
+      if (codeOf(error) !== 'EXDEV' || attempt === attempts) throw error;
+    }
+  }
+}
