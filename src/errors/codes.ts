@@ -193,6 +193,11 @@ export const errorCodes = {
     status: 409,
     title: 'The repository is not the one that was registered; an operator must confirm it.',
   },
+  untrusted_repository_config: {
+    kind: 'conflict',
+    status: 409,
+    title: 'The configuration of the repository names programs or places that are not allowed.',
+  },
   file_busy: {
     kind: 'conflict',
     status: 409,

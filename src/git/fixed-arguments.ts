@@ -1,6 +1,7 @@
 /**
- * Settings that win over every configuration file (git(1), `-c`). None of the programs a repository can name in its configuration
- * runs, no protocol is spoken, nothing is cached or collected behind a command's back.
+ * Settings that win over every configuration file (git(1), `-c`). No protocol is spoken, no signature is checked, nothing is cached or
+ * collected behind a command's back, and no program runs that a repository names under one of these keys. What `-c` cannot win over
+ * (drivers, whose names are the repository's; settings of which Git takes the first) is the business of the configuration gate.
  */
 const settings = [
   'core.fsmonitor=false',
@@ -18,10 +19,14 @@ const settings = [
   'diff.external=',
   'interactive.diffFilter=',
   'gpg.program=false',
+  'gpg.openpgp.program=false',
   'gpg.ssh.program=false',
   'gpg.x509.program=false',
+  'gpg.ssh.defaultKeyCommand=false',
+  'merge.verifySignatures=false',
   'commit.gpgSign=false',
   'tag.gpgSign=false',
+  'tag.forceSignAnnotated=false',
   'push.gpgSign=false',
   'log.showSignature=false',
   'credential.helper=',
@@ -34,6 +39,8 @@ const settings = [
   'maintenance.auto=false',
   'safe.bareRepository=explicit',
   'core.useReplaceRefs=false',
+  'core.quotePath=false',
+  'color.ui=false',
 ];
 
 /** What stands before the subcommand of every Git command. */

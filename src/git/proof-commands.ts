@@ -1,20 +1,10 @@
-import { type ProofReadPlace, proofReadEnvironment } from './environment.ts';
-import { fixedArguments } from './fixed-arguments.ts';
+import { type CommandPlace, commandClasses, makeCommand } from './command-class.ts';
 import type { GitCommand } from './run-git.ts';
 import { isFullRefName } from './values.ts';
 
-/** A proof read answers in milliseconds; what takes seconds is stuck on a file that was made to be stuck on. */
-const deadlineMs = 5000;
-
-/** Git reads some small files of a repository whole, however large they were made. */
-const dataLimitBytes = 256 * 1024 * 1024;
+export type { CommandPlace } from './command-class.ts';
 
 const kibibyte = 1024;
-
-/** Where a command runs: the directory it starts in, as the descriptor path of a held handle, and what it may find from there. */
-export interface CommandPlace extends ProofReadPlace {
-  readonly directory: string;
-}
 
 /**
  * The proof reads: commands that print facts about a repository, start no program and change nothing. Each is one row; no text of a
@@ -80,17 +70,9 @@ function fullRef(ref: string): string {
 
 function command(
   name: string,
-  args: readonly string[],
+  words: readonly string[],
   place: CommandPlace,
   outputLimitBytes: number,
 ): GitCommand {
-  return {
-    name,
-    arguments: [...fixedArguments, ...args],
-    environment: proofReadEnvironment(place),
-    directory: place.directory,
-    deadlineMs,
-    dataLimitBytes,
-    outputLimitBytes,
-  };
+  return makeCommand(name, { ...commandClasses.proof, outputLimitBytes }, place, { words });
 }

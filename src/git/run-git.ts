@@ -3,7 +3,7 @@ import { accessSync, constants } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { AuthorityError } from '../errors/index.ts';
 import { programSearchPath } from './environment.ts';
-import { createSlots } from './slots.ts';
+import { createSlots, type Slots } from './slots.ts';
 
 /** One Git process to run. Made only by the command tables of this room. */
 export interface GitCommand {
@@ -20,6 +20,10 @@ export interface GitCommand {
   readonly dataLimitBytes: number;
   /** Bytes of standard output; one more is a failure, never a shortened answer. */
   readonly outputLimitBytes: number;
+  /** What standard input holds; empty when absent. */
+  readonly input?: Uint8Array;
+  /** Set on a command that waits for another machine: it takes a place of its own kind, so that no local command waits for it (W47). */
+  readonly network?: true;
 }
 
 /** How Git ended. Any exit status is an answer; what it means is for the caller to say. */
@@ -33,7 +37,7 @@ export interface GitResult {
 export interface GitRunner {
   /**
    * Runs the command under the death guard: it and all it started are killed at the deadline, on abort, when it says too much, and
-   * when this process dies. Standard input is empty.
+   * when this process dies. Git may end without reading its input.
    * @throws `git_failed` (details.reason: `deadline` | `no-place` (never started) | `output-limit` | `signal` | `spawn` | `not-installed`) | `aborted` | `shutting_down`
    */
   run(command: GitCommand, signal?: AbortSignal): Promise<GitResult>;
@@ -50,6 +54,8 @@ export interface GitRunnerOptions {
   readonly gitProgram?: string;
   /** Processes at once; default 4. More only compete for the same disk and processors. */
   readonly concurrency?: number;
+  /** Network processes at once, beside the others; default 4. */
+  readonly networkConcurrency?: number;
 }
 
 /** Standard error is kept for logs; what goes beyond is dropped. */
@@ -58,7 +64,8 @@ const stderrLimitBytes = 4096;
 /** The only place that starts Git. */
 export function createGitRunner(options: GitRunnerOptions): GitRunner {
   const gitProgram = options.gitProgram ?? findProgram('git');
-  const slots = createSlots(options.concurrency ?? 4);
+  const local = createSlots(options.concurrency ?? 4);
+  const network = createSlots(options.networkConcurrency ?? 4);
   const active = new Map<AbortController, Promise<unknown>>();
   let closed = false;
 
@@ -75,7 +82,7 @@ export function createGitRunner(options: GitRunnerOptions): GitRunner {
       reason = 'deadline';
       return runProcess(options.deathGuard, gitProgram, command, stop.signal);
     };
-    const work = inSlot(begin, stop.signal);
+    const work = inSlot(command.network ? network : local, begin, stop.signal);
     active.set(
       stop,
       work.catch(() => {}),
@@ -89,7 +96,11 @@ export function createGitRunner(options: GitRunnerOptions): GitRunner {
     }
   }
 
-  async function inSlot(begin: () => Promise<GitResult>, stop: AbortSignal): Promise<GitResult> {
+  async function inSlot(
+    slots: Slots,
+    begin: () => Promise<GitResult>,
+    stop: AbortSignal,
+  ): Promise<GitResult> {
     const give = await slots.take(stop);
     try {
       return await begin();
@@ -101,7 +112,7 @@ export function createGitRunner(options: GitRunnerOptions): GitRunner {
   return {
     run,
     get running() {
-      return slots.taken;
+      return local.taken + network.taken;
     },
     async close() {
       closed = true;
@@ -126,7 +137,7 @@ function runProcess(guard: string, git: string, command: GitCommand, stop: Abort
       env: command.environment,
       // Out of the terminal's group: the guard decides when Git dies.
       detached: true,
-      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+      stdio: [command.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', 'pipe'],
     });
     let failure: unknown = null;
     let dying: NodeJS.Timeout | undefined;
@@ -153,6 +164,7 @@ function runProcess(guard: string, git: string, command: GitCommand, stop: Abort
     child.once('close', finish);
     // Breaking pipes are how a killed process looks; its end is told by `close`.
     for (const stream of child.stdio) stream?.on('error', () => {});
+    child.stdin?.end(command.input);
     if (stop.aborted) onStop();
     else stop.addEventListener('abort', onStop, { once: true });
 

@@ -1,0 +1,50 @@
+import { type ProofReadPlace, proofReadEnvironment } from './environment.ts';
+import { fixedArguments } from './fixed-arguments.ts';
+import type { GitCommand } from './run-git.ts';
+
+/** Where a command runs: the directory it starts in, as the descriptor path of a held handle, and what it may find from there. */
+export interface CommandPlace extends ProofReadPlace {
+  readonly directory: string;
+}
+
+/** What all commands of one kind may use up. */
+export type CommandClass = Pick<GitCommand, 'deadlineMs' | 'dataLimitBytes' | 'outputLimitBytes'>;
+
+const mebibyte = 1024 * 1024;
+
+/**
+ * - `proof` answers in milliseconds; what takes seconds is stuck on a file that was made to be stuck on. Git reads some small files of a
+ *   repository whole, however large they were made.
+ * - `history` walks refs and commits, and prints a bounded record for each.
+ * - `content` reads blobs and the work tree. Git holds both sides of a file in memory, up to core.bigFileThreshold of 512 MiB each.
+ */
+export const commandClasses = {
+  proof: { deadlineMs: 5000, dataLimitBytes: 256 * mebibyte, outputLimitBytes: 8 * mebibyte },
+  history: { deadlineMs: 30_000, dataLimitBytes: 1024 * mebibyte, outputLimitBytes: 32 * mebibyte },
+  content: { deadlineMs: 60_000, dataLimitBytes: 2048 * mebibyte, outputLimitBytes: 64 * mebibyte },
+} as const satisfies Readonly<Record<string, CommandClass>>;
+
+export interface CommandParts {
+  /** The subcommand and what follows it. */
+  readonly words: readonly string[];
+  /** More settings, after the fixed ones, so that they win over them. */
+  readonly settings?: readonly string[];
+  readonly input?: Uint8Array;
+}
+
+/** Puts a row of a table together. Only tables call it: `words` hold nothing but their own text and typed values. */
+export function makeCommand(
+  name: string,
+  limits: CommandClass,
+  place: CommandPlace,
+  { words, settings = [], input }: CommandParts,
+): GitCommand {
+  return {
+    name,
+    arguments: [...fixedArguments, ...settings.flatMap((setting) => ['-c', setting]), ...words],
+    environment: proofReadEnvironment(place),
+    directory: place.directory,
+    ...limits,
+    ...(input === undefined ? {} : { input }),
+  };
+}

@@ -1,0 +1,195 @@
+import type { ClearedPlace } from './cleared-place.ts';
+import { commandClasses, makeCommand } from './command-class.ts';
+import { diffArguments, diffSettings } from './diff-arguments.ts';
+import type { PinnedPlace } from './pinned-place.ts';
+import type { GitCommand } from './run-git.ts';
+import type { CommitOid, LiteralPath, ObjectOid, RefName } from './values.ts';
+
+const { history, content } = commandClasses;
+
+/** Which refs are listed. */
+export type RefNamespace = 'refs/heads/' | 'refs/remotes/' | 'refs/tags/';
+
+export interface CommitRange {
+  readonly tip: CommitOid;
+  /** Left out with all that they reach. */
+  readonly excluded: readonly CommitOid[];
+  /** At most so many, from 1 to 100,000; newest first. */
+  readonly limit: number;
+}
+
+export interface DiffOptions {
+  /** Only files at or below this path. */
+  readonly path?: LiteralPath;
+  /** Lines that differ in white space only count as equal. */
+  readonly ignoreWhitespace?: boolean;
+}
+
+export interface StatusOptions {
+  /** Whether ignored files are listed, each by name. */
+  readonly ignored: boolean;
+  readonly path?: LiteralPath;
+  /** Absolute path of the ignore file of the server's user; its patterns keep private files out of lists and commits. */
+  readonly excludesFile?: string;
+}
+
+/**
+ * The reads: one row a command, whose options are its own and whose data are typed values behind `--end-of-options` or `--`, or on
+ * standard input. None takes a lock, writes, or speaks to another machine. Records end with NUL, or hold no byte that could end one.
+ */
+export const readCommands = {
+  /** Four fields a line, NUL between them: full name, object, target when symbolic, full name of the upstream. Opens no object. */
+  refs: (place: PinnedPlace, ...namespaces: readonly RefNamespace[]): GitCommand =>
+    makeCommand('refs', history, place, {
+      words: ['for-each-ref', '--sort=refname', `--format=${refFields}`, '--end-of-options', ...namespaces],
+    }),
+
+  /** The commit that a name leads to, through annotated tags; exit status 1 when there is none. */
+  resolveCommit: (place: PinnedPlace, revision: CommitOid | RefName | 'HEAD'): GitCommand =>
+    makeCommand('resolve-commit', history, place, {
+      words: ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`],
+    }),
+
+  /** The best common ancestor; exit status 1 when there is none. */
+  mergeBase: (place: PinnedPlace, one: CommitOid, other: CommitOid): GitCommand =>
+    makeCommand('merge-base', history, place, { words: ['merge-base', '--end-of-options', one, other] }),
+
+  /** Exit status 0 or 1. A commit is its own ancestor. */
+  isAncestor: (place: PinnedPlace, ancestor: CommitOid, descendant: CommitOid): GitCommand =>
+    makeCommand('is-ancestor', history, place, {
+      words: ['merge-base', '--is-ancestor', '--end-of-options', ancestor, descendant],
+    }),
+
+  /** Two numbers: commits that only the left side reaches, and only the right one. */
+  divergence: (place: PinnedPlace, left: CommitOid, right: CommitOid): GitCommand =>
+    makeCommand('divergence', history, place, {
+      words: ['rev-list', '--left-right', '--count', '--end-of-options', `${left}...${right}`, '--'],
+    }),
+
+  /** Object names, one a line. */
+  commitNames: (place: PinnedPlace, range: CommitRange): GitCommand =>
+    makeCommand('commit-names', history, place, {
+      words: ['rev-list', ...rangeWords(range)],
+    }),
+
+  /** Five fields a commit, NUL after each: name, parents, author, time of authorship in seconds since 1970, subject in UTF-8. */
+  commits: (place: PinnedPlace, range: CommitRange): GitCommand =>
+    makeCommand('commits', history, place, {
+      words: [
+        'log',
+        '-z',
+        `--format=tformat:${commitFields}`,
+        '--encoding=UTF-8',
+        '--no-show-signature',
+        '--no-notes',
+        '--no-decorate',
+        '--no-color',
+        '--no-patch',
+        ...rangeWords(range),
+      ],
+    }),
+
+  /** `<name> <type> <size>` or `<name> missing`, one line an object, in the order asked. */
+  objectFacts: (place: PinnedPlace, oids: readonly ObjectOid[]): GitCommand =>
+    makeCommand('object-facts', history, place, {
+      words: ['cat-file', '--batch-check=%(objectname) %(objecttype) %(objectsize)', '--buffer'],
+      input: lines(oids),
+    }),
+
+  /** A line as in `objectFacts`, then the content and a newline. Stored bytes: no filter, no text conversion. */
+  objectContents: (place: PinnedPlace, oids: readonly ObjectOid[]): GitCommand =>
+    makeCommand('object-contents', content, place, {
+      words: ['cat-file', '--batch=%(objectname) %(objecttype) %(objectsize)', '--buffer'],
+      input: lines(oids),
+    }),
+
+  /** Scope, then key and value with a newline between them, of each setting; NUL after both. Includes are followed. */
+  configuration: (place: PinnedPlace): GitCommand =>
+    makeCommand('configuration', commandClasses.proof, place, {
+      words: ['config', '--list', '-z', '--show-scope', '--includes'],
+    }),
+
+  /** `--raw -z` records, an empty one, and the patch, between two stored trees. */
+  diffCommits: (
+    place: PinnedPlace,
+    from: CommitOid | EmptyTree,
+    to: CommitOid,
+    options: DiffOptions = {},
+  ): GitCommand =>
+    makeCommand('diff-commits', content, place, {
+      settings: diffSettings,
+      words: ['diff', ...diffWords(options), '--end-of-options', from, to, ...pathWords(options.path)],
+    }),
+
+  /** The same between a stored tree and the files as they are; untracked ones are not looked at. */
+  diffWorkTree: (
+    place: ClearedPlace<'work-tree'>,
+    from: CommitOid | EmptyTree,
+    options: DiffOptions = {},
+  ): GitCommand =>
+    makeCommand('diff-work-tree', content, place, {
+      settings: [...diffSettings, ...place.settings],
+      words: ['diff', ...diffWords(options), '--end-of-options', from, ...pathWords(options.path)],
+    }),
+
+  /** Porcelain v2 with branch headers (git-status(1)); untracked files each by name (W7), renames as a deletion and an addition. */
+  status: (place: ClearedPlace<'work-tree'>, { ignored, path, excludesFile }: StatusOptions): GitCommand =>
+    makeCommand('status', content, place, {
+      settings: [...place.settings, ...excludesSettings(excludesFile)],
+      words: [
+        'status',
+        '--porcelain=v2',
+        '-z',
+        '--branch',
+        '--ahead-behind',
+        '--no-show-stash',
+        '--no-renames',
+        '--untracked-files=all',
+        `--ignored=${ignored ? 'traditional' : 'no'}`,
+        '--ignore-submodules=dirty',
+        '--end-of-options',
+        ...pathWords(path),
+      ],
+    }),
+} as const;
+
+declare const emptyTreeBrand: unique symbol;
+
+/** Name of the tree without entries, which every repository knows: what an unborn branch or a root commit is compared with. */
+export type EmptyTree = string & { readonly [emptyTreeBrand]: true };
+
+/** The empty tree by object format (SHA-1 and SHA-256 of `tree 0` and a NUL). */
+export const emptyTrees: Readonly<Record<'sha1' | 'sha256', EmptyTree>> = {
+  sha1: '4b825dc642cb6eb9a060e54bf8d69288fbee4904' as string as EmptyTree,
+  sha256: '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321' as string as EmptyTree,
+};
+
+const refFields = ['refname', 'objectname', 'symref', 'upstream'].map((field) => `%(${field})`).join('%00');
+
+const commitFields = ['%H', '%P', '%an', '%at', '%s'].join('%x00');
+
+const largestLimit = 100_000;
+
+function rangeWords({ tip, excluded, limit }: CommitRange): string[] {
+  if (!Number.isInteger(limit) || limit < 1 || limit > largestLimit)
+    throw new RangeError('no limit of commits');
+  return [`--max-count=${limit}`, '--end-of-options', tip, ...excluded.map((oid) => `^${oid}`), '--'];
+}
+
+function diffWords({ ignoreWhitespace = false }: DiffOptions): string[] {
+  return [...diffArguments, ...(ignoreWhitespace ? ['--ignore-all-space'] : [])];
+}
+
+function pathWords(path: LiteralPath | undefined): string[] {
+  return path === undefined ? ['--'] : ['--', path];
+}
+
+function excludesSettings(file: string | undefined): string[] {
+  if (file === undefined) return [];
+  if (!file.startsWith('/') || file.includes('\0')) throw new TypeError('not an absolute path');
+  return [`core.excludesFile=${file}`];
+}
+
+function lines(values: readonly string[]): Uint8Array {
+  return Buffer.from(values.map((value) => `${value}\n`).join(''), 'latin1');
+}
