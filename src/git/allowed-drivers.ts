@@ -14,10 +14,14 @@ export type AllowedDriver =
   | {
       readonly kind: 'filter';
       readonly name: string;
-      readonly clean?: DriverProgram;
-      readonly smudge?: DriverProgram;
-      /** Used instead of the other two where it is given. */
-      readonly process?: DriverProgram;
+      readonly clean: DriverProgram;
+      readonly smudge: DriverProgram;
+    }
+  | {
+      readonly kind: 'filter';
+      readonly name: string;
+      /** One program for both directions and many files (gitattributes(5), "Long Running Filter Process"). */
+      readonly process: DriverProgram;
     }
   | { readonly kind: 'merge'; readonly name: string; readonly driver: DriverProgram };
 
@@ -37,20 +41,22 @@ export function settingsOfDrivers(drivers: readonly AllowedDriver[]): readonly s
   return drivers.flatMap(settingsOf);
 }
 
+/** The key of each setting in `settingsOfDrivers`: what is pinned, and so needs no judgement where a repository sets it. */
+export function pinnedKeys(settings: readonly string[]): ReadonlySet<string> {
+  return new Set(settings.map((setting) => setting.slice(0, setting.indexOf('='))));
+}
+
 function settingsOf(driver: AllowedDriver): string[] {
   if (!/^[A-Za-z0-9_-]+$/.test(driver.name)) throw new TypeError('not a plain name of a driver');
-  const line = (program: DriverProgram | undefined) =>
-    program === undefined ? '' : commandLine(program, placeholders[driver.kind]);
+  const line = (program: DriverProgram) => commandLine(program, placeholders[driver.kind]);
   if (driver.kind === 'merge') return [`merge.${driver.name}.driver=${line(driver.driver)}`];
-  const { name, clean, smudge, process } = driver;
-  if (process === undefined && (clean === undefined || smudge === undefined)) {
-    throw new TypeError('a filter needs both directions');
-  }
+  const key = `filter.${driver.name}`;
   return [
-    `filter.${name}.clean=${line(clean)}`,
-    `filter.${name}.smudge=${line(smudge)}`,
-    `filter.${name}.process=${line(process)}`,
-    `filter.${name}.required=true`,
+    ...('process' in driver
+      ? // Git prefers a process, if only an empty one; so the other two are off, and without a process that key stays free.
+        [`${key}.clean=`, `${key}.smudge=`, `${key}.process=${line(driver.process)}`]
+      : [`${key}.clean=${line(driver.clean)}`, `${key}.smudge=${line(driver.smudge)}`]),
+    `${key}.required=true`,
   ];
 }
 

@@ -1,6 +1,6 @@
 import type { RepositoryCapability } from '../capability/repository-capability.ts';
 import { AuthorityError } from '../errors/index.ts';
-import { type AllowedDriver, settingsOfDrivers } from './allowed-drivers.ts';
+import { type AllowedDriver, pinnedKeys, settingsOfDrivers } from './allowed-drivers.ts';
 import type { ClearedPlace, CommandUse } from './cleared-place.ts';
 import { pinnedPlace } from './pinned-place.ts';
 import { readCommands } from './read-commands.ts';
@@ -29,6 +29,7 @@ export function createConfigurationGate(
   allowed: readonly AllowedDriver[] = [],
 ): ConfigurationGate {
   const settings = settingsOfDrivers(allowed);
+  const pinned = pinnedKeys(settings);
   return {
     async clear<Use extends CommandUse>(
       capability: RepositoryCapability,
@@ -47,7 +48,7 @@ export function createConfigurationGate(
         const details = { command: command.name, reason: 'malformed-output' };
         throw new AuthorityError('git_failed', { details });
       }
-      const keys = untrustedKeys(found, use, allowed);
+      const keys = untrustedKeys(found, use, pinned);
       if (keys.length > 0) {
         const details = { use, keys: keys.slice(0, shownKeys) };
         throw new AuthorityError('untrusted_repository_config', { details });
@@ -61,15 +62,15 @@ export function createConfigurationGate(
 const shownKeys = 20;
 const shownCharacters = 120;
 
-/** The keys that stand against a use, each once. Only our own settings, on the command line, need no judgement. */
+/** The keys that stand against a use, each once; `pinned` ones are set by the operator. Only our own settings, on the command line, need no judgement. */
 export function untrustedKeys(
   settings: readonly Setting[],
   use: CommandUse,
-  allowed: readonly AllowedDriver[] = [],
+  pinned: ReadonlySet<string> = new Set(),
 ): string[] {
-  const drivers = new Set(allowed.map(({ kind, name }) => `${kind}.${name}`));
   const untrusted = settings.filter((setting) => {
-    if (setting.scope === 'command' || drivers.has(`${setting.section}.${setting.subsection}`)) return false;
+    const { scope, section, subsection, variable } = setting;
+    if (scope === 'command' || pinned.has(`${section}.${subsection}.${variable}`)) return false;
     const handling = handlingOf(setting);
     return handling === null || (typeof handling !== 'string' && handling.includes(use));
   });
