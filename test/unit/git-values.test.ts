@@ -1,5 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { isFullRefName, parseBranchName, parseCommitOid } from '../../src/git/values.ts';
+import {
+  type BranchName,
+  branchRef,
+  isFullRefName,
+  parseBranchName,
+  parseCommitMessage,
+  parseCommitOid,
+  parseLiteralPath,
+  parseObjectOid,
+  parseRefName,
+  parseRemoteName,
+  type RemoteName,
+  trackingRef,
+} from '../../src/git/values.ts';
 
 const oid = 'f8f41e3805b1ab4b6d7b4c5a3a1fe12a7fa17d14';
 
@@ -90,5 +103,88 @@ describe('full ref names', () => {
     'refs/heads/x.lock',
   ])('refuses %j', (ref) => {
     expect(isFullRefName(ref)).toBe(false);
+  });
+});
+
+describe('object names from Git', () => {
+  it.each([oid, '0'.repeat(64)])('takes %j', (text) => expect(parseObjectOid(text)).toBe(text));
+
+  it.each([oid.toUpperCase(), oid.slice(1), `${oid}\n`, ''])('refuses %j', (text) => {
+    expect(parseObjectOid(text)).toBeNull();
+  });
+});
+
+describe('ref names', () => {
+  it.each(['refs/heads/main', 'refs/heads/-x', 'refs/tags/wei\u00df'])('R20: takes %j', (text) => {
+    expect(parseRefName(text)).toBe(text);
+  });
+
+  it.each(['HEAD', 'main', '-x', 'refs/heads/a..b', 'refs/heads/a\ud800', 'refs/heads/x^{}'])(
+    'R20: refuses %j',
+    (text) => expect(parseRefName(text)).toBeNull(),
+  );
+
+  it('R20, W39: a branch and what is known of it elsewhere have full names', () => {
+    const [remote, name] = [parseRemoteName('origin') as RemoteName, parseBranchName('feat/x') as BranchName];
+    expect(branchRef(name)).toBe('refs/heads/feat/x');
+    expect(trackingRef(remote, name)).toBe('refs/remotes/origin/feat/x');
+  });
+});
+
+describe('remote names', () => {
+  it.each(['origin', 'up-stream', 'a.b', '日本'])('R20: takes %j', (text) => {
+    expect(parseRemoteName(text)).toBe(text);
+  });
+
+  it.each([
+    '',
+    '.',
+    '..',
+    '-x',
+    '--upload-pack=x',
+    'a/b',
+    '/srv/x',
+    '../x',
+    'ext::sh -c x',
+    'https://host/x',
+    'host:x',
+    'a b',
+    'a*',
+    'x.lock',
+    'a\n',
+  ])('R20: refuses %j', (text) => {
+    expect(parseRemoteName(text)).toBeNull();
+  });
+});
+
+describe('literal paths', () => {
+  it.each([':(top)x', ':!x', '*.json', '-x', '--', 'a:b', ' a ', 'a\nb', '[x]'])(
+    'R20: takes %j by letter',
+    (text) => {
+      expect(parseLiteralPath(text)).toBe(text);
+    },
+  );
+
+  it.each([
+    ['', 'invalid_path'],
+    ['/x', 'path_outside_workspace'],
+    ['../x', 'path_outside_workspace'],
+    ['a/../b', 'invalid_path'],
+    ['a//b', 'invalid_path'],
+    ['./a', 'invalid_path'],
+    ['a\0b', 'invalid_path'],
+    ['a\ud800', 'invalid_path'],
+  ])('R10, R20: refuses %j as %s', (text, code) => {
+    expect(() => parseLiteralPath(text)).toThrow(expect.objectContaining({ code }));
+  });
+});
+
+describe('commit messages', () => {
+  it.each(['x', '-x', '#x', 'a\n\nb\r\n', 'x'.repeat(1024 * 1024)])('are taken whole: %#', (text) => {
+    expect(parseCommitMessage(text)).toBe(text);
+  });
+
+  it.each(['', ' \n\t', 'a\0b', 'a\ud800', 'ä'.repeat(512 * 1024 + 1)])('are refused: %#', (text) => {
+    expect(parseCommitMessage(text)).toBeNull();
   });
 });
