@@ -147,7 +147,7 @@ export const readCommands = {
         '--untracked-files=all',
         `--ignored=${ignored ? 'traditional' : 'no'}`,
         '--ignore-submodules=dirty',
-        '--end-of-options',
+        // Not both ends: after `--end-of-options` this Git takes `--` for a path.
         ...pathWords(path),
       ],
     }),

@@ -254,7 +254,7 @@ const attacks: readonly Attack[] = [
 
 describe('a repository that names programs', () => {
   it.each(attacks)(
-    'R20, $title: does not run for reads, and is refused where it would matter',
+    'R20: $title does not run for reads, and is refused where it would matter',
     async (attack) => {
       const path = await lab.makeRepository(attack.name);
       await attack.prepare(path, lab.program);

@@ -34,8 +34,8 @@ describe('the commands that read', () => {
     'R20: %s puts typed values behind the end of its options only',
     (_, command, data) => {
       const words = command.arguments.slice(fixedArguments.length);
-      const end = words.indexOf('--end-of-options');
-      expect(words.slice(end + 1)).toEqual(data);
+      const end = words.findIndex((word) => word === '--end-of-options' || word === '--');
+      expect(words.slice(words[end] === '--' ? end : end + 1)).toEqual(data);
       expect(command.arguments.slice(0, fixedArguments.length)).toEqual(fixedArguments);
     },
   );
