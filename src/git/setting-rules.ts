@@ -33,7 +33,7 @@ function keysOf(section: string, variables: string): string[] {
  * Sources: git-config(1), gitattributes(5), and measurements with every key set.
  */
 export const settingRules: readonly SettingRule[] = [
-  // Files that proof has not read, another work tree, and hooks that no hooks path switches off (Git 2.54).
+  // Files that proof has not read, another work tree, and hooks that no hooks path would switch off.
   { handling: all, keys: ['include.**', 'includeif.**', 'core.worktree', 'hook.**'] },
 
   // Programs through which contents pass, and files from elsewhere that choose them or hide files.

@@ -218,7 +218,7 @@ const attacks: readonly Attack[] = [
     refusedFor: { network: ['remote.origin.uploadpack'] },
   },
   {
-    title: 'W15: the other end of a remote that promises missing objects',
+    title: 'W15: the other end of a promisor',
     name: 'promisor',
     prepare: async (path, program) => {
       await git(path, 'config', 'core.repositoryFormatVersion', '1');
@@ -226,6 +226,7 @@ const attacks: readonly Attack[] = [
       await git(path, 'config', 'remote.far.promisor', 'true');
       await git(path, 'config', 'remote.far.url', path);
       await git(path, 'config', 'remote.far.uploadpack', program);
+      await git(path, 'config', 'protocol.file.allow', 'always');
       const blob = (await git(path, 'rev-parse', 'HEAD~1:k')).trim();
       await rm(join(path, '.git/objects', blob.slice(0, 2), blob.slice(2)));
     },
