@@ -4,11 +4,12 @@
  *
  *   node nodegit-child.mjs <directory of nodegit>
  *
- * Messages in: {id, descriptor, row: {main, name} or null}; out: {ready: true}, then for each one {id, seen} or
+ * Messages in: {id, descriptor, row: {main, name, path, commonDirectory} or null}; out: {ready: true}, then for each one {id, seen} or
  * {id, refused: <libgit2 error number>}.
  */
 import { statSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { resolve } from 'node:path/posix';
 
 /** GIT_REPOSITORY_OPEN_NO_SEARCH: only the directory itself, never one above it. */
 const noSearch = 1;
@@ -39,55 +40,90 @@ async function lookAt(descriptor) {
 }
 
 /**
- * Main checkouts that were asked about lately. A lookup takes nothing from an open repository but the path of its common dir, so none is
- * too old; whether that is the right one shows in what is seen of the worktree itself.
+ * Main checkouts that were asked about lately. What an open repository says of itself is as old as its opening and was found by path, so a
+ * kept one may speak only for what is expected of it; where it does not, one that is opened for this question alone has the last word.
  */
 const mains = new Map();
 const mainsKept = 16;
-
-async function withMain(path, use) {
-  const main = mains.get(path) ?? openMain(path);
-  // In the order of their last use.
-  mains.delete(path);
-  mains.set(path, main);
-  main.users += 1;
-  try {
-    return await use(await main.opening);
-  } finally {
-    main.users -= 1;
-    closeOldest();
-  }
-}
-
-function openMain(path) {
-  const opening = Repository.openExt(path, noSearch, '');
-  opening.catch(() => mains.delete(path));
-  return { opening, users: 0 };
-}
-
-/** One that is in use stays: libgit2 reads it on another thread. */
-function closeOldest() {
-  for (const [path, { opening, users }] of mains) {
-    if (mains.size <= mainsKept) return;
-    if (users > 0) continue;
-    mains.delete(path);
-    opening.then((repository) => repository.cleanup()).catch(() => {});
-  }
-}
 
 /**
  * The row of a worktree by its name, in the list of the common dir. `Worktree.list` fails always in this version; `lookup` takes any path
  * for a name. libgit2 calls no row prunable that is valid (git_worktree_is_prunable without flags).
  */
-function lookUp({ main, name }) {
-  return withMain(main, async (repository) => {
+async function lookUp(row) {
+  const kept = mains.get(row.main);
+  if (kept !== undefined) {
+    const found = await lookIn(kept, row).catch(() => null);
+    if (found !== null && isExpected(found, row)) return found;
+    forget(kept);
+  }
+  const fresh = openMain(row.main);
+  try {
+    const found = await lookIn(fresh, row);
+    if (!isExpected(found, row)) forget(fresh);
+    return found;
+  } catch (error) {
+    forget(fresh);
+    throw error;
+  }
+}
+
+async function lookIn(main, { name }) {
+  main.users += 1;
+  try {
+    const repository = await main.opening;
     const worktree = await Worktree.lookup(repository, name);
     try {
-      return { path: worktree.path(), valid: worktree.validate() === 0 };
+      const commonDirectory = place(repository.commondir());
+      return { path: worktree.path(), valid: worktree.validate() === 0, commonDirectory };
     } finally {
       worktree.cleanup?.();
     }
-  });
+  } finally {
+    main.users -= 1;
+    touch(main);
+    closeUnused(main);
+  }
+}
+
+/** Whether this is the row of a live worktree at the path, in the list of exactly this common dir. */
+function isExpected({ path, valid, commonDirectory: seen }, { name, path: root, commonDirectory: expected }) {
+  const same =
+    seen?.path === `${expected.path}/` && seen.device === expected.device && seen.inode === expected.inode;
+  // A link that was written relative starts at the administrative directory (gitrepository-layout(5), gitdir).
+  return same && valid && resolve(expected.path, 'worktrees', name, path) === root;
+}
+
+/** Takes the place of one that is kept. */
+function openMain(path) {
+  const replaced = mains.get(path);
+  const main = { path, opening: Repository.openExt(path, noSearch, ''), users: 0, closed: false };
+  mains.set(path, main);
+  if (replaced !== undefined) closeUnused(replaced);
+  return main;
+}
+
+function forget(main) {
+  if (mains.get(main.path) === main) mains.delete(main.path);
+  closeUnused(main);
+}
+
+/** Keeps the order of the last use, and no more than so many. */
+function touch(main) {
+  if (mains.get(main.path) !== main) return;
+  mains.delete(main.path);
+  mains.set(main.path, main);
+  for (const oldest of mains.values()) {
+    if (mains.size <= mainsKept) return;
+    if (oldest.users === 0) forget(oldest);
+  }
+}
+
+/** Closes what is kept no more. One that is in use stays until it is not: libgit2 reads it on another thread. */
+function closeUnused(main) {
+  if (main.closed || main.users > 0 || mains.get(main.path) === main) return;
+  main.closed = true;
+  main.opening.then((repository) => repository.cleanup()).catch(() => {});
 }
 
 /** The directory as libgit2 names it, and what stands there now. */
@@ -101,10 +137,14 @@ function isDescriptor(value) {
   return typeof value === 'string' && /^\/proc\/\d+\/fd\/\d+$/.test(value);
 }
 
+function isPath(value) {
+  return typeof value === 'string' && /^\/[^\0]+$/.test(value);
+}
+
 function isRow(row) {
   if (row === null) return true;
-  const { main, name } = row;
-  if (typeof main !== 'string' || !/^\/[^\0]+$/.test(main)) return false;
+  const { main, name, path, commonDirectory } = row;
+  if (!isPath(main) || !isPath(path) || !isPath(commonDirectory?.path)) return false;
   return typeof name === 'string' && /^[^/\0]+$/.test(name) && name !== '.' && name !== '..';
 }
 

@@ -30,8 +30,19 @@ const wakeMs = 1000;
 export interface NodegitQuestion {
   /** `/proc/<pid>/fd/<n>` of the root. */
   readonly descriptor: string;
-  /** The row to look up in the worktree list of a main checkout, which is named by its path. */
-  readonly row: { readonly main: string; readonly name: string } | null;
+  /** The row to look up in the worktree list of a main checkout. */
+  readonly row: NodegitRowQuestion | null;
+}
+
+export interface NodegitRowQuestion {
+  /** Path of the main checkout. */
+  readonly main: string;
+  /** Name of the administrative directory. */
+  readonly name: string;
+  /** Where the worktree is expected, so that the child knows when to ask a repository that it opens anew. */
+  readonly path: string;
+  /** The one that the main checkout is expected to have, as the child names directories: numbers in decimal. */
+  readonly commonDirectory: { readonly path: string; readonly device: string; readonly inode: string };
 }
 
 interface Question {

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path/posix';
-import type { NodegitPool } from './nodegit-pool.ts';
+import type { NodegitPool, NodegitRowQuestion } from './nodegit-pool.ts';
 import type { NodegitPlace, NodegitSight } from './nodegit-reply.ts';
 import {
   type ObjectNumber,
@@ -13,16 +13,19 @@ import {
 export function createNodegitProver(pool: NodegitPool): RepositoryProver {
   return {
     async prove(question: ProverQuestion, signal?: AbortSignal): Promise<ProverOpinion> {
-      const { worktree, rootDescriptor } = question;
-      const asked = {
-        descriptor: rootDescriptor,
-        row: worktree && { main: worktree.mainPath, name: worktree.name },
-      };
+      const asked = { descriptor: question.rootDescriptor, row: rowQuestionOf(question) };
       const reply = await pool.ask(asked, repositoryKey(question), signal);
       if (reply.kind === 'refused') return disagree(`libgit2 error ${reply.libgit2Error}`);
       return judge(question, reply.seen);
     },
   };
+}
+
+function rowQuestionOf({ worktree, path, commonDirectory }: ProverQuestion): NodegitRowQuestion | null {
+  if (worktree === null) return null;
+  const { path: commonPath, device, inode } = commonDirectory;
+  const expected = { path: commonPath, device: String(device), inode: String(inode) };
+  return { main: worktree.mainPath, name: worktree.name, path, commonDirectory: expected };
 }
 
 function judge(question: ProverQuestion, seen: NodegitSight): ProverOpinion {
@@ -38,7 +41,8 @@ function judge(question: ProverQuestion, seen: NodegitSight): ProverOpinion {
   const { row } = seen;
   // A link that was written relative starts at the administrative directory (gitrepository-layout(5), gitdir).
   const live = row !== null && resolve(gitDirectory.path, row.path) === path && row.valid;
-  return live ? { agrees: true } : disagree('libgit2 does not list this worktree as live');
+  const listed = live && isPlace(row.commonDirectory, commonDirectory.path, commonDirectory);
+  return listed ? { agrees: true } : disagree('libgit2 does not list this worktree as live');
 }
 
 /** Both the name and what stood under it when the child looked: either alone can be arranged by somebody who swaps directories. */

@@ -18,6 +18,8 @@ export interface NodegitSight {
 export interface NodegitRow {
   readonly path: string;
   readonly valid: boolean;
+  /** Whose list it is in; null where the main checkout has no common dir. */
+  readonly commonDirectory: NodegitPlace | null;
 }
 
 export type NodegitReply =
@@ -53,7 +55,10 @@ function parseRow(value: unknown): NodegitRow | null | undefined {
   if (value === null) return null;
   if (!isRecord(value)) return undefined;
   const { path, valid } = value;
-  return typeof path === 'string' && typeof valid === 'boolean' ? { path, valid } : undefined;
+  const commonDirectory = parsePlace(value['commonDirectory']);
+  if (typeof path !== 'string' || typeof valid !== 'boolean' || commonDirectory === undefined)
+    return undefined;
+  return { path, valid, commonDirectory };
 }
 
 /** nodegit answers yes and no with numbers. */

@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
-import { mkdir, rm, symlink } from 'node:fs/promises';
+import { mkdir, rm, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -7,7 +7,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { nodegitState } from '../../scripts/nodegit.mjs';
 import type { DirectoryHandle } from '../../src/capability/handles.ts';
 import { CircuitBreaker } from '../../src/proof/circuit-breaker.ts';
-import { NodegitPool, type NodegitPoolOptions, type NodegitQuestion } from '../../src/proof/nodegit-pool.ts';
+import {
+  NodegitPool,
+  type NodegitPoolOptions,
+  type NodegitQuestion,
+  type NodegitRowQuestion,
+} from '../../src/proof/nodegit-pool.ts';
 import { startNodegitProcess } from '../../src/proof/nodegit-process.ts';
 import { deathGuard, native } from '../support/addon.ts';
 import { refusalOf } from '../support/answers.ts';
@@ -65,6 +70,19 @@ function question(directory: DirectoryHandle): NodegitQuestion {
   return { descriptor: directory.descriptorPath(), row: null };
 }
 
+/** About `tree`, a worktree of `honest`. */
+async function rowQuestion(said: Partial<NodegitRowQuestion>): Promise<NodegitQuestion> {
+  const main = join(place, 'honest');
+  const commonDirectory = await placeOf(join(main, '.git'));
+  const row = { main, name: 'tree', path: join(place, 'tree'), commonDirectory, ...said };
+  return { descriptor: tree.descriptorPath(), row };
+}
+
+async function placeOf(path: string): Promise<NodegitRowQuestion['commonDirectory']> {
+  const { dev, ino } = await stat(path, { bigint: true });
+  return { path, device: String(dev), inode: String(ino) };
+}
+
 let asked = 0;
 
 /** Each honest question of another repository, as far as the pool can tell. */
@@ -99,8 +117,7 @@ describe('the nodegit child', () => {
 
   it('R31: answers with the row that the main checkout has, and with the error of libgit2 where it has none', async () => {
     const main = join(place, 'honest');
-    const ask = (row: { main: string; name: string }) =>
-      pool.ask({ descriptor: tree.descriptorPath(), row }, 'tree');
+    const ask = async (said: Partial<NodegitRowQuestion>) => pool.ask(await rowQuestion(said), 'tree');
     // Twice, as the second one is answered with the repository that the first one opened.
     for (const _ of [1, 2]) {
       expect(await ask({ main, name: 'tree' })).toMatchObject({
@@ -116,9 +133,36 @@ describe('the nodegit child', () => {
     const mains = Array.from({ length: 20 }, (_, index) => join(place, `main-${index}`));
     for (const main of mains) await symlink('honest', main);
     for (const main of [...mains, ...mains]) {
-      const row = { main, name: 'tree' };
-      expect(await pool.ask({ descriptor: tree.descriptorPath(), row }, 'tree')).toMatchObject({
+      expect(await pool.ask(await rowQuestion({ main }), 'tree')).toMatchObject({
         seen: { row: { valid: true } },
+      });
+    }
+  });
+
+  it('R31: a main checkout that it keeps open and that became another one is opened anew', async () => {
+    const [main, other] = [join(place, 'moving'), join(place, 'other')];
+    await makeRepository(other);
+    await git(other, 'worktree', 'add', '-q', '--detach', join(place, 'of-other'));
+    const ofOther = { main, name: 'of-other', path: join(place, 'of-other') };
+    const commonDirectory = await placeOf(join(other, '.git'));
+    await symlink('honest', main);
+    const listed = (name: string) => ({ seen: { row: { path: join(place, name), valid: true } } });
+    expect(await pool.ask(await rowQuestion({ main }), 'tree')).toMatchObject(listed('tree'));
+    await rm(main);
+    await symlink('other', main);
+    const asked = await rowQuestion({ ...ofOther, commonDirectory });
+    expect(await pool.ask(asked, 'tree')).toMatchObject(listed('of-other'));
+    // Kept open is now the other one, whose list has no such row.
+    expect(await pool.ask(await rowQuestion({ main }), 'tree')).toMatchObject({ libgit2Error: -3 });
+  });
+
+  it('R31: says whose list a row is in, also where that is not what was expected', async () => {
+    const [common, root] = [await placeOf(join(place, 'honest/.git')), await placeOf(place)];
+    for (const commonDirectory of [common, root, { ...common, inode: '1' }, common]) {
+      const { path, device, inode } = common;
+      const seen = { path: `${path}/`, device: BigInt(device), inode: BigInt(inode) };
+      expect(await pool.ask(await rowQuestion({ commonDirectory }), 'tree')).toMatchObject({
+        seen: { row: { valid: true, commonDirectory: seen } },
       });
     }
   });
@@ -126,7 +170,7 @@ describe('the nodegit child', () => {
   it.each(['relative', '', '/a\0b', 'file:///a'])(
     'R04: a main checkout that is no path, %j, never reaches libgit2',
     async (main) => {
-      const outcome = pool.ask({ descriptor: tree.descriptorPath(), row: { main, name: 'tree' } }, 'tree');
+      const outcome = pool.ask(await rowQuestion({ main }), 'tree');
       expect(await outcome.then(() => 'answered', refusalOf)).toBe('prover_unavailable: child-died');
     },
   );
@@ -134,8 +178,7 @@ describe('the nodegit child', () => {
   it.each(['../worktrees/tree', 'a/b', '.', '..', '', 'tree\0'])(
     'R04: a name that is no name, %j, never reaches libgit2, and is no answer',
     async (name) => {
-      const row = { main: join(place, 'honest'), name };
-      const outcome = pool.ask({ descriptor: tree.descriptorPath(), row }, 'tree');
+      const outcome = pool.ask(await rowQuestion({ name }), 'tree');
       expect(await outcome.then(() => 'answered', refusalOf)).toBe('prover_unavailable: child-died');
     },
   );

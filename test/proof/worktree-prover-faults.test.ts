@@ -113,6 +113,7 @@ const silences: Readonly<Record<string, readonly [Fault, answer: string]>> = {
   'answers with a path in bytes': [withRowFields({ path: [47, 116] }), 'child-died'],
   'answers valid with a number': [withRowFields({ valid: 1 }), 'child-died'],
   'answers valid with nothing': [withRowFields({ valid: null }), 'child-died'],
+  'answers without the list of the row': [withRowFields({ commonDirectory: undefined }), 'child-died'],
   'answers to a question that nobody asked': [
     { onAnswer: (message) => ({ ...message, id: 4711 }) },
     'deadline',
@@ -129,6 +130,13 @@ const denials: Readonly<Record<string, Fault>> = {
   'a path below the root': { onAnswer: (message) => changePath(message, (path) => `${path}/sub`) },
   'a relative path that leads elsewhere': withRowFields({ path: '../tree' }),
   'that it has no such row': withRow(null),
+  'that the row is in no list': withRowFields({ commonDirectory: null }),
+  'that the row is in the list of another common dir': {
+    onAnswer: (message) => changeList(message, 'path', '/m/.git/'),
+  },
+  'that the row is in a list that was exchanged': {
+    onAnswer: (message) => changeList(message, 'inode', '1'),
+  },
   'an error': { onAnswer: ({ id }) => ({ id, refused: -3 }) },
   'that it is no worktree': withFields({ worktree: 0 }),
   'that it is bare': withFields({ bare: 1 }),
@@ -150,6 +158,12 @@ const denials: Readonly<Record<string, Fault>> = {
 function changePath(message: Answer, change: (path: string) => string): unknown {
   const { seen } = message;
   return { ...message, seen: { ...seen, row: { ...seen?.row, path: change(String(seen?.row['path'])) } } };
+}
+
+function changeList(message: Answer, key: string, value: string): unknown {
+  const { seen } = message;
+  const commonDirectory = { ...(seen?.row['commonDirectory'] as object), [key]: value };
+  return { ...message, seen: { ...seen, row: { ...seen?.row, commonDirectory } } };
 }
 
 function ofMain(message: Answer): unknown {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseNodegitReply } from '../../src/proof/nodegit-reply.ts';
 
 const place = { path: '/r/', device: '1', inode: '2' };
-const row = { path: '/w', valid: true };
+const row = { path: '/w', valid: true, commonDirectory: place };
 const seen = {
   bare: 0,
   worktree: 0,
@@ -22,7 +22,7 @@ describe('what the nodegit child says', () => {
     });
     expect(parseNodegitReply({ id: 1, seen: { ...seen, worktree: 1, row } })).toMatchObject({
       kind: 'seen',
-      seen: { linked: true, row },
+      seen: { linked: true, row: { ...row, commonDirectory: { path: '/r/', device: 1n, inode: 2n } } },
     });
   });
 
@@ -44,6 +44,8 @@ describe('what the nodegit child says', () => {
     ['a row without a path', { id: 1, seen: { ...seen, row: { ...row, path: undefined } } }],
     ['a row whose path is no text', { id: 1, seen: { ...seen, row: { ...row, path: 1 } } }],
     ['a row that is valid by number', { id: 1, seen: { ...seen, row: { ...row, valid: 0 } } }],
+    ['a row of no list', { id: 1, seen: { ...seen, row: { ...row, commonDirectory: undefined } } }],
+    ['a row of a list that is text', { id: 1, seen: { ...seen, row: { ...row, commonDirectory: '/r/' } } }],
     ['a row that does not say', { id: 1, seen: { ...seen, row: { ...row, valid: undefined } } }],
   ])('R04: garbled: %s', (_, message) => {
     expect(parseNodegitReply(message)).toBeNull();
