@@ -35,5 +35,10 @@ export interface Authority {
   authorizeRepository(selector: string, signal?: AbortSignal): Promise<RepositoryCapability>;
   /** Walks the same steps without giving anything out. Never throws for an unauthorised selector. */
   explain(selector: string, signal?: AbortSignal): Promise<Explanation>;
+  /**
+   * Closes what is kept open for rows that are gone or changed, and for worktrees of such rows. It happens by itself, too, within half a
+   * minute; capabilities in use keep their handles until they are disposed. @throws `registry_unavailable`
+   */
+  closeUnregistered(): Promise<void>;
   close(): Promise<void>;
 }

@@ -22,8 +22,12 @@ import { proveWorkspace } from './prove-workspace.ts';
 import type { ProvenWorkspace } from './proven-workspace.ts';
 import { findRow } from './registry-rows.ts';
 import { notAuthorized, parseSelector } from './selector.ts';
+import { isStillRegistered } from './still-registered.ts';
 import { surveyWorkspace, type WorkspaceSurveyor } from './survey-workspace.ts';
 import { type Subject, WorkspaceCache } from './workspace-cache.ts';
+
+/** Milliseconds between two looks whether rows are gone whose directories are kept open. */
+const sweepMs = 30_000;
 
 /** Enough for every workspace of one person; some hundred descriptors. */
 const defaultCapacity = 256;
@@ -48,6 +52,7 @@ class RegistryAuthority implements Authority, WorkspaceSurveyor {
   readonly #mains: CachedMainCheckouts;
   readonly #closing = new AbortController();
   #top: Promise<DirectoryHandle> | null = null;
+  readonly #sweep: NodeJS.Timeout;
 
   constructor(options: AuthorityOptions) {
     this.#options = options;
@@ -57,6 +62,8 @@ class RegistryAuthority implements Authority, WorkspaceSurveyor {
     this.#cache = new WorkspaceCache(capacity, (subject) => this.#prove(subject, standingOf(subject), null));
     this.#mainCache = new WorkspaceCache(capacity, (subject) => this.#prove(subject, 'main', null));
     this.#mains = new CachedMainCheckouts(registry, this.#mainCache);
+    // A registry that cannot be read says nothing of a row; the next look will.
+    this.#sweep = setInterval(() => void this.closeUnregistered().catch(() => undefined), sweepMs).unref();
   }
 
   async authorize(selector: string, signal?: AbortSignal): Promise<FileCapability> {
@@ -91,7 +98,17 @@ class RegistryAuthority implements Authority, WorkspaceSurveyor {
   survey: WorkspaceSurveyor['survey'] = async (path, options = {}) =>
     surveyWorkspace(await this.#context(), path, options);
 
+  async closeUnregistered(): Promise<void> {
+    // Worktrees first: they hold what is kept of their main checkouts.
+    for (const cache of [this.#cache, this.#mainCache]) {
+      for (const kept of cache.kept()) {
+        if (!(await isStillRegistered(this.#options.registry, kept))) cache.drop(kept.subject.path);
+      }
+    }
+  }
+
   async close(): Promise<void> {
+    clearInterval(this.#sweep);
     this.#closing.abort(new AuthorityError('shutting_down'));
     await this.#cache.close();
     await this.#mainCache.close();

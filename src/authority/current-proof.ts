@@ -2,6 +2,7 @@ import { matchesStoredIdentity } from '../capability/identity.ts';
 import { AuthorityError, isAuthorityError } from '../errors/index.ts';
 import { proveCheckout } from '../proof/prove-checkout.ts';
 import { translateStorageFailure } from '../proof/storage-failure.ts';
+import type { UnsupportedReason } from '../proof/unsupported.ts';
 import type { WorkspaceRegistry, WorkspaceRow } from '../registry/workspace-registry.ts';
 import type { ProofContext } from './proof-context.ts';
 import { proveManagedOf } from './prove-git.ts';
@@ -62,6 +63,16 @@ async function assertInPlace({ held }: ProvenWorkspace, what: 'root' | 'main che
   if (!here) throw changed(what);
 }
 
+/** Refusals of what was proven that mean: something else stands there now. Others are about a setting, which tells more than a change. */
+const anotherThing: ReadonlySet<unknown> = new Set<UnsupportedReason>([
+  'worktree-not-listed',
+  'admin-file-irregular',
+  'admin-file-too-large',
+  'foreign-owner',
+  'git-entry-irregular',
+  'git-directory-incomplete',
+]);
+
 /** Answers whether the metadata still says, or does not say, that it is managed. */
 async function assertCheckout(
   context: () => Promise<ProofContext>,
@@ -82,7 +93,7 @@ async function assertCheckout(
     }
     return sameKind;
   } catch (error) {
-    throw isAuthorityError(error) && error.details['reason'] === 'worktree-not-listed'
+    throw isAuthorityError(error) && anotherThing.has(error.details['reason'])
       ? changed('git dir', error)
       : error;
   }

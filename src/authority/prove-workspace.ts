@@ -158,7 +158,7 @@ function establishPlace(
     log,
     { fact: 'root among its surroundings', expected: 'the opened directory', seen: same ? 'so' : 'another' },
     same,
-    notAuthorized,
+    rootMoved,
   );
   const places = [surroundings.root, ...surroundings.ancestors];
   const closed = protectedDirectories.some((directory) =>
@@ -215,7 +215,7 @@ async function assertInPlace(held: HeldRoot, log: FactLog): Promise<void> {
     log,
     { fact: 'root at the end', expected: 'in place', seen: here ? 'in place' : 'moved' },
     here,
-    notAuthorized,
+    rootMoved,
   );
 }
 
@@ -247,10 +247,14 @@ function gitIdentityToPin(git: OpenedGit | null): StoredIdentity | null {
   return git?.kind === 'separate-git-dir' ? toStoredIdentity(git.directory.identity()) : null;
 }
 
+function rootMoved(): AuthorityError {
+  return new AuthorityError('identity_changed', { details: { what: 'root' } });
+}
+
 /** A root that moved while it was proven gives no authority at all (decisions 1.6). */
 function refusalAt(standing: Standing, error: unknown): unknown {
   const refusal = isAuthorityError(error) ? error : translateStorageFailure(error);
   if (standing === 'unregistered' && isUnclaimed(error)) return notAuthorized();
-  const rootMoved = refusal.code === 'identity_changed' && refusal.details['what'] === 'root';
-  return rootMoved ? notAuthorized(refusal) : refusal;
+  const moved = refusal.code === 'identity_changed' && refusal.details['what'] === 'root';
+  return moved ? notAuthorized(refusal) : refusal;
 }

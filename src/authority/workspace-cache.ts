@@ -8,7 +8,8 @@ export interface Subject {
   readonly row: WorkspaceRow | null;
 }
 
-interface Entry {
+/** A proven root that is held open, and what it was proven for. */
+export interface KeptWorkspace {
   readonly subject: Subject;
   readonly workspace: ProvenWorkspace;
 }
@@ -19,12 +20,13 @@ interface Proof {
 }
 
 /**
- * Proven roots by path. What is remembered is never believed: each use looks whether the row is the same and every fact still stands, and proves anew when not. The least recently used workspace is closed first.
+ * Proven roots by path. What is remembered is never believed: each use looks whether the row is the same and every fact still stands, and
+ * proves anew when not. The least recently used workspace is closed first.
  */
 export class WorkspaceCache {
   readonly #capacity: number;
   readonly #prove: (subject: Subject) => Promise<ProvenWorkspace>;
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, KeptWorkspace>();
   readonly #proofs = new Map<string, Proof>();
   #closed = false;
 
@@ -80,6 +82,11 @@ export class WorkspaceCache {
     return work;
   }
 
+  /** What is held open now. */
+  kept(): readonly KeptWorkspace[] {
+    return [...this.#entries.values()];
+  }
+
   drop(path: string): void {
     const entry = this.#entries.get(path);
     if (entry !== undefined) this.#remove(path, entry);
@@ -104,12 +111,12 @@ export class WorkspaceCache {
     return workspace;
   }
 
-  #touch(path: string, entry: Entry): void {
+  #touch(path: string, entry: KeptWorkspace): void {
     this.#entries.delete(path);
     this.#entries.set(path, entry);
   }
 
-  #remove(path: string, entry: Entry): void {
+  #remove(path: string, entry: KeptWorkspace): void {
     if (this.#entries.get(path) === entry) this.#entries.delete(path);
     entry.workspace.close();
   }

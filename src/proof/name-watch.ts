@@ -1,6 +1,7 @@
-import { emptyFacts } from '../capability/file-facts.ts';
+import { emptyFacts, isDirectoryMode } from '../capability/file-facts.ts';
 import type { DirectoryHandle } from '../capability/handles.ts';
 import { codeOf } from '../capability/refusal.ts';
+import type { AuthorityError } from '../errors/index.ts';
 import { pastMoves } from './past-moves.ts';
 import { hasStamp, isSameObject, type Stamp, stampOfEntry, stampOfFacts } from './stamp.ts';
 import { translateStorageFailure } from './storage-failure.ts';
@@ -8,7 +9,7 @@ import { unsupported } from './unsupported.ts';
 
 /**
  * Remembers which of some names stand in a directory, and what stands under them, and tells cheaply whether that is still so: while
- * the directory's own stamp is unchanged and settled, one look at the directory answers for all its names.
+ * the directory's own stamp is unchanged and settled, one look at the directory answers for all its names but those of directories.
  */
 export class NameWatch {
   readonly #base: DirectoryHandle;
@@ -47,7 +48,9 @@ export class NameWatch {
     const stamp = await pastMoves(
       async () =>
         lookAtCached(base, path, lookedAtMs) ?? stampOfEntry(await base.stat(path, null), lookedAtMs),
-    );
+    ).catch((error: unknown) => {
+      throw codeOf(error) === 'EXDEV' ? mountPoint() : error;
+    });
     const entries = await Promise.all(names.map((name) => lookAt(base, path, name)));
     const found = new Map(names.map((name, index) => [name, entries[index] ?? null]));
     return new NameWatch(base, path, stamp, found, onChange);
@@ -67,7 +70,7 @@ export class NameWatch {
     try {
       const lookedAtMs = Date.now();
       if (!this.#base.factsCached(this.#path, scratch)) return undefined;
-      if (hasStamp(scratch, this.#stamp) && this.#stamp.settled) return true;
+      if (hasStamp(scratch, this.#stamp) && this.#stamp.settled) return this.#isFreeOfMounts();
       if (!isSameObject(scratch, this.#stamp)) return false;
       const stamp = stampOfFacts(scratch, lookedAtMs);
       for (const [name, entry] of this.#found) {
@@ -91,6 +94,16 @@ export class NameWatch {
     } catch {
       return false;
     }
+  }
+
+  /** A mount over a directory moves no stamp. One over a file is met by whoever reads the file. */
+  #isFreeOfMounts(): boolean | undefined {
+    for (const [name, entry] of this.#found) {
+      if (entry === null || !isDirectoryMode(entry.mode)) continue;
+      const same = this.#isSame(name, entry);
+      if (same !== true) return same;
+    }
+    return true;
   }
 
   #accept(stamp: Stamp): boolean {
@@ -124,9 +137,13 @@ async function lookAt(base: DirectoryHandle, path: string, name: string): Promis
     });
   } catch (error) {
     if (isAbsence(error)) return null;
-    if (codeOf(error) === 'EXDEV') throw unsupported('git-entry-irregular', { seen: 'EXDEV' });
+    if (codeOf(error) === 'EXDEV') throw mountPoint();
     throw translateStorageFailure(error);
   }
+}
+
+function mountPoint(): AuthorityError {
+  return unsupported('git-entry-irregular', { seen: 'EXDEV' });
 }
 
 /** Null where the kernel would have to wait. @throws errno */

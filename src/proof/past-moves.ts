@@ -1,7 +1,7 @@
 import { codeOf } from '../capability/refusal.ts';
 
-/** Far more moves in a row than an honest program makes. */
-const attempts = 8;
+/** Far more moves in a row than even a program that does nothing else brings about; a look takes microseconds. */
+const attempts = 64;
 
 /**
  * Looks again when an entry seems to be a mount point: openat2(2) fails with EXDEV also for one that is moved away meanwhile, but only a

@@ -1,8 +1,7 @@
 import type { RepositoryFormat } from './repository-format.ts';
 
 /**
- * What a prover is asked: do you, too, find exactly this checkout? Every field but the descriptors is data, so that it can cross to a
- * child.
+ * What a prover is asked: do you, too, find exactly this checkout? Every field is data, so that it can cross to a child.
  */
 export interface ProverQuestion {
   /** Canonical path of the root. */

@@ -18,6 +18,9 @@ import {
 } from './read-git-directory.ts';
 import { unsupported } from './unsupported.ts';
 
+/** NAME_MAX of limits.h. */
+const longestNameBytes = 255;
+
 /** Far more than anybody's reason for a lock. */
 const lockLimitBytes = 64 * 1024;
 
@@ -68,6 +71,8 @@ export async function listsRoot(
   top: DirectoryHandle,
   { mainRoot, name, path, owner }: Record<'mainRoot' | 'name' | 'path', string> & { readonly owner: number },
 ): Promise<boolean> {
+  // No directory has such a name (path_resolution(7)), whatever else stands there.
+  if (Buffer.byteLength(name) > longestNameBytes) return false;
   const base = `${mainRoot}/${administrationPath(name)}`;
   const file = await readAdminFile(top, `${base.slice(1)}/gitdir`, gitFileLimitBytes, owner);
   return file !== null && parsePathLine(file.bytes, '', base) === gitFileOf(path);

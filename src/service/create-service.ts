@@ -89,7 +89,9 @@ async function compose(
   });
   const files = createWorkspaceFiles({ gate, ...pick('contentLimit', limits.contentBytes) });
   const workspaces =
-    embedded === null ? null : createWorkspaces({ registry: embedded, surveyor: authority, state });
+    embedded === null
+      ? null
+      : createWorkspaces({ registry: embedded, authority, surveyor: authority, state });
   let closed: Promise<void> | null = null;
   const close = async (): Promise<void> => {
     // Changes under way still need proofs, and proofs still need Git.

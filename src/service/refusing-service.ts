@@ -42,6 +42,7 @@ export function createRefusingService(missing: AuthorityError, options: ServiceO
         result: null,
         refusal: { code, details },
       }),
+      closeUnregistered: async () => undefined,
       close: async () => undefined,
     },
     // Takes only capabilities, and nobody gives one out.

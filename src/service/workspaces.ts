@@ -1,3 +1,4 @@
+import type { Authority } from '../authority/authority.ts';
 import { AuthorityError } from '../errors/index.ts';
 import type { WorkspaceRow, WritableWorkspaceRegistry } from '../registry/workspace-registry.ts';
 import { longestTitle } from '../registry/workspace-table.ts';
@@ -6,6 +7,7 @@ import { notRegistrable, proveRegistrable, type RegistrabilityOptions } from './
 
 export interface WorkspacesOptions extends RegistrabilityOptions {
   readonly registry: WritableWorkspaceRegistry;
+  readonly authority: Pick<Authority, 'closeUnregistered'>;
 }
 
 /** Offered with the embedded registry: everything is proven before a row is written. */
@@ -34,7 +36,11 @@ class RegisteredWorkspaces implements Workspaces {
   }
 
   async remove(path: string): Promise<WorkspaceRow> {
-    return this.#options.registry.remove(path);
+    const { registry, authority } = this.#options;
+    const row = await registry.remove(path);
+    // The row is gone, whatever comes now: what is still open only keeps its file system busy.
+    await authority.closeUnregistered().catch(() => undefined);
+    return row;
   }
 
   async confirm(path: string): Promise<WorkspaceRow> {

@@ -169,7 +169,7 @@ const changes: readonly Change[] = [
       await rm(join(tree, '.git'));
       await makeRepository(tree);
     },
-    current: unsupported('admin-file-irregular'),
+    current: 'identity_changed: git dir',
   },
   {
     name: 'a FIFO for its .git',
@@ -177,7 +177,7 @@ const changes: readonly Change[] = [
       await rm(join(tree, '.git'));
       await run('mkfifo', [join(tree, '.git')]);
     },
-    current: unsupported('admin-file-irregular'),
+    current: 'identity_changed: git dir',
   },
   {
     name: 'another administrative directory in the place of its own',

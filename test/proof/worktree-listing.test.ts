@@ -35,6 +35,7 @@ function repositoriesWith(
   const authority: Authority = {
     authorize: (...given) => real.authorize(...given),
     explain: (...given) => real.explain(...given),
+    closeUnregistered: () => real.closeUnregistered(),
     close: () => real.close(),
     authorizeRepository: async (path, signal) => {
       if (selected) await before(path);

@@ -83,6 +83,7 @@ export function memoryService(roots: MemoryRoots, overrides: Partial<WorkspaceFi
         result: null,
         refusal: null,
       }),
+      closeUnregistered: async () => undefined,
       close: async () => undefined,
     },
     files,
