@@ -30,19 +30,6 @@ napi_value file_instance(napi_env env, std::shared_ptr<HeldDescriptor>& held) {
   return make_instance(env, std::make_unique<FileHandle>(Environment::of(env), std::move(held)));
 }
 
-/**
- * The directory that `probe`, an O_PATH descriptor of it, stands for, opened on the JavaScript thread. EAGAIN when that
- * may have to wait: only directories on a block device are opened by the kernel alone, others may ask a server or
- * another program.
- */
-Result<UniqueFd> reopen_now(const Result<UniqueFd>& probe) {
-  if (!probe) return probe.failure();
-  const auto facts = syscalls::statx_fd(probe->get(), STATX_INO);
-  if (!facts) return facts.failure();
-  if (facts->stx_dev_major == 0) return Failure{EAGAIN, "openat2"};
-  return syscalls::openat2(probe->get(), ".", O_RDONLY | O_DIRECTORY, 0, root_resolve | kernel::resolve_cached);
-}
-
 napi_value resolved(napi_env env, napi_value value) {
   napi_deferred deferred = nullptr;
   napi_value promise = nullptr;
@@ -51,11 +38,16 @@ napi_value resolved(napi_env env, napi_value value) {
   return promise;
 }
 
-/** Holds what could be opened at once; null, with the answer still open, where the thread pool has to try. */
-napi_value hold_now(napi_env env, const Result<UniqueFd>& probe, DescriptorCount count, bool allow_mounts) {
-  auto fd = reopen_now(probe);
+/**
+ * Opens and holds the directory behind `probe`, an O_PATH descriptor, on the JavaScript thread. Null, with the answer
+ * still open, where the thread pool has to try: only a local file system opens a directory without asking anybody.
+ */
+napi_value hold_now(napi_env env, const UniqueFd& probe, DescriptorCount count, const RootPolicy& policy,
+                    FileSystem file_system) {
+  if (file_system != FileSystem::local) return nullptr;
+  auto fd = syscalls::openat2(probe.get(), ".", O_RDONLY | O_DIRECTORY, 0, root_resolve | kernel::resolve_cached);
   if (!fd) return nullptr;
-  auto held = HeldDirectory::hold(fd.take(), std::move(count), allow_mounts);
+  auto held = HeldDirectory::hold(fd.take(), std::move(count), policy, file_system);
   return held ? resolved(env, directory_instance(env, held.value())) : nullptr;
 }
 
@@ -112,6 +104,7 @@ napi_value leads_here_cached(napi_env env, napi_callback_info info) {
   if (call.self->held == nullptr) return throw_failure(env, handle_closed);
   const auto path = arguments::read_absolute_path(env, call.arguments[0]);
   if (!path) return throw_failure(env, path.failure());
+  if (call.self->held->file_system() == FileSystem::foreign) return nullptr;
   const auto leads = leads_to(*call.self->held, path->c_str(), root_resolve | kernel::resolve_cached);
   // EINVAL: a kernel before 5.12 does not know RESOLVE_CACHED.
   if (leads.failed_with(EAGAIN) || leads.failed_with(EINVAL)) return nullptr;
@@ -138,11 +131,16 @@ napi_value open_directory(napi_env env, napi_callback_info info) {
   if (!path) return reject_failure(env, path.failure());
   const HeldDirectory& root = *call.self->held;
   const auto probe = open_beneath(root, path->c_str(), O_PATH | O_DIRECTORY, Lookup::cached_only);
-  if (napi_value now = hold_now(env, probe, root.count(), root.allow_mounts()); now != nullptr) return now;
+  if (probe) {
+    const FileSystem file_system = root.file_system_of(probe->get());
+    napi_value now = hold_now(env, probe.value(), root.count(), root.policy(), file_system);
+    if (now != nullptr) return now;
+  }
   auto execute = [path = path.take(), held = call.self->held]() -> Result<std::shared_ptr<HeldDirectory>> {
     auto fd = open_beneath(*held, path.c_str(), O_RDONLY | O_DIRECTORY);
     if (!fd) return fd.failure();
-    return HeldDirectory::hold(fd.take(), held->count(), held->allow_mounts());
+    const FileSystem file_system = held->file_system_of(fd->get());
+    return HeldDirectory::hold(fd.take(), held->count(), held->policy(), file_system);
   };
   return run_on_pool(env, std::move(execute), directory_instance);
 }
@@ -192,23 +190,25 @@ napi_value open_root(napi_env env, napi_callback_info info) {
   napi_get_cb_info(env, info, &count, given, nullptr, nullptr);
   auto path = arguments::read_absolute_path(env, given[0]);
   if (!path) return reject_failure(env, path.failure());
-  bool allow_mounts = false;
+  RootPolicy policy{false, Environment::of(env).mounts()};
   if (napi_value option = arguments::property(env, given[1], "allowMounts");
       option != nullptr && !arguments::is_nullish(env, option)) {
     const auto answer = arguments::read_boolean(env, option);
     if (!answer) return reject_failure(env, answer.failure());
-    allow_mounts = answer.value();
+    policy.allow_mounts = answer.value();
   }
   const auto probe =
       syscalls::openat2(AT_FDCWD, path->c_str(), O_PATH | O_DIRECTORY, 0, root_resolve | kernel::resolve_cached);
-  if (napi_value now = hold_now(env, probe, Environment::of(env).descriptor_count(), allow_mounts); now != nullptr) {
-    return now;
+  if (probe) {
+    const FileSystem file_system = policy.mounts->file_system_of(probe->get());
+    napi_value now = hold_now(env, probe.value(), Environment::of(env).descriptor_count(), policy, file_system);
+    if (now != nullptr) return now;
   }
-  auto execute = [path = path.take(), allow_mounts,
+  auto execute = [path = path.take(), policy,
                   counter = Environment::of(env).descriptor_count()]() -> Result<std::shared_ptr<HeldDirectory>> {
     auto fd = syscalls::openat2(AT_FDCWD, path.c_str(), O_RDONLY | O_DIRECTORY, 0, root_resolve);
     if (!fd) return fd.failure();
-    return HeldDirectory::hold(fd.take(), counter, allow_mounts);
+    return HeldDirectory::hold(fd.take(), counter, policy);
   };
   return run_on_pool(env, std::move(execute), directory_instance);
 }

@@ -21,11 +21,17 @@ namespace {
 
 const Failure handle_closed = Failure::refused(Refusal::handle_closed);
 
-/** Facts of an entry of any type, without opening it for reading. */
+/**
+ * Facts of an entry of any type, without opening it for reading. Cached only: EAGAIN on a foreign file system, where
+ * memory may hold what was true once.
+ */
 Result<struct statx> entry_facts(int directory, const HeldDirectory& root, const char* path, Lookup lookup) {
   const auto entry = open_from(directory, root, path, O_PATH | O_NOFOLLOW, lookup);
   if (!entry) return entry.failure();
-  return syscalls::statx_fd(entry->get(), STATX_BASIC_STATS | STATX_BTIME);
+  constexpr unsigned wanted = STATX_BASIC_STATS | STATX_BTIME;
+  if (lookup == Lookup::may_block) return syscalls::statx_fd(entry->get(), wanted);
+  if (root.file_system_of(entry->get()) == FileSystem::foreign) return Failure{EAGAIN, "statx"};
+  return syscalls::statx_fd(entry->get(), wanted, syscalls::Freshness::remembered);
 }
 
 napi_value facts_cached(napi_env env, napi_callback_info info) {

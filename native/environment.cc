@@ -2,11 +2,12 @@
 
 #include "directory_watch.h"
 #include "handle.h"
+#include "mount_table.h"
 #include "writer_pool.h"
 
 namespace workspace_authority {
 
-Environment::Environment() = default;
+Environment::Environment() : mounts_(std::make_shared<MountTable>()) {}
 Environment::~Environment() = default;
 
 void Environment::create(napi_env env) {

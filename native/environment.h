@@ -15,6 +15,7 @@ namespace workspace_authority {
 
 class DirectoryWatch;
 class Handle;
+class MountTable;
 class WriterPool;
 
 /** Number of held descriptors; shared with the descriptors, since they may outlive the environment by a running call.
@@ -38,6 +39,9 @@ class Environment {
 
   /** Threads for work that waits for the disk; made when first asked for. */
   WriterPool& writers(napi_env env);
+
+  /** Shared with the directories that are held. */
+  [[nodiscard]] const std::shared_ptr<MountTable>& mounts() const { return mounts_; }
 
   /** The watch that all guards share; made when first asked for, gone with the last guard. Null where there is none to
    * be had. */
@@ -67,6 +71,7 @@ class Environment {
   std::vector<std::pair<const void*, napi_ref>> constructors_;
   Handle* first_handle_ = nullptr;
   std::unordered_map<const void*, const napi_type_tag*> live_handles_;
+  std::shared_ptr<MountTable> mounts_;
   std::weak_ptr<DirectoryWatch> directory_watch_;
   std::vector<char> scratch_;
   ResultMemory result_memory_;

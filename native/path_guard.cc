@@ -11,24 +11,6 @@
 namespace workspace_authority {
 namespace {
 
-/**
- * File systems of the local kernel: every change goes through it and is reported. On network file systems and FUSE
- * another machine or process changes directories unseen. Magic numbers from statfs(2) and the kernel's sources.
- */
-bool reports_all_changes(std::uint64_t type) {
-  switch (type) {
-    case 0xEF53:      // ext2, ext3, ext4
-    case 0x58465342:  // xfs
-    case 0x9123683E:  // btrfs
-    case 0x01021994:  // tmpfs
-    case 0x794C7630:  // overlayfs
-    case 0xF2F52010:  // f2fs
-    case 0x2FC12FC1:  // zfs
-      return true;
-    default: return false;
-  }
-}
-
 constexpr Failure kept_changing{EAGAIN, nullptr, Refusal::none};
 
 /** Calls `visit(prefix)` for each component's path, from the first to the whole: a, a/b, a/b/c. False stops. */
@@ -44,8 +26,8 @@ void each_prefix(std::string_view path, Visit visit) {
 PathGuard::PathGuard(std::shared_ptr<HeldDirectory> root, GuardRules rules, std::shared_ptr<DirectoryWatch> watch)
     : root_(std::move(root)), rules_(std::move(rules)) {
   if (watch == nullptr) return;
-  const auto facts = syscalls::fstatfs(root_->fd());
-  if (!facts || !reports_all_changes(static_cast<std::uint64_t>(facts->f_type) & 0xFFFFFFFF)) return;
+  // Behind a foreign file system, another machine or process changes directories unseen.
+  if (root_->file_system() == FileSystem::foreign) return;
   watch_ = std::move(watch);
   const std::lock_guard lock(watch_->mutex);
   watch_->enroll(this);

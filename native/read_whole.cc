@@ -50,7 +50,8 @@ struct Opened {
 };
 
 Result<Opened> open_cached(const Passage& passage, const HeldDirectory& root, const char* name) {
-  if (passage.file != nullptr) {
+  // Where mounts are allowed, one may just have covered the name.
+  if (passage.file != nullptr && !root.allow_mounts()) {
     auto fd = open_known_regular(passage.fd(), root, name, Lookup::cached_only);
     if (!fd) return fd.failure();
     return Opened{fd.take(), passage.facts};
@@ -67,7 +68,7 @@ bool read_kept(const Passage& passage, std::uint64_t limit, RecentChange recent,
   const int fd = passage.descriptor->fd();
   const auto count = read_cached(fd, size <= buffers.least_size ? buffers.least : buffers.scratch, size + 1);
   if (!count || count.value() != size) return false;
-  const auto after = regular_facts(fd);
+  const auto after = regular_facts(fd, Lookup::cached_only);
   return after && after->same_version(passage.facts) && !changed_just_now(passage.facts, recent);
 }
 
@@ -85,7 +86,7 @@ CachedAnswer read_opened(int fd, const FileFacts& before, std::uint64_t limit, R
       if (!read) return CachedAnswer::unknown;
       count = read.value();
     }
-    const auto after = regular_facts(fd);
+    const auto after = regular_facts(fd, Lookup::cached_only);
     if (!after) {
       failure = after.failure();
       return CachedAnswer::failed;

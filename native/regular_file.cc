@@ -13,8 +13,10 @@ constexpr int attempts = 8;
 
 }  // namespace
 
-Result<FileFacts> regular_facts(int fd) {
-  const auto facts = syscalls::statx_fd(fd, STATX_BASIC_STATS | STATX_BTIME);
+Result<FileFacts> regular_facts(int fd, Lookup lookup) {
+  const auto facts = syscalls::statx_fd(
+      fd, STATX_BASIC_STATS | STATX_BTIME,
+      lookup == Lookup::cached_only ? syscalls::Freshness::remembered : syscalls::Freshness::current);
   if (!facts) return facts.failure();
   if (!S_ISREG(facts->stx_mode)) return Failure::refused(Refusal::not_regular);
   return FileFacts::of(facts.value());
@@ -31,11 +33,14 @@ Result<OpenFile> open_regular(int directory, const HeldDirectory& root, const ch
   for (int attempt = 0; attempt < attempts; ++attempt) {
     const auto probe = open_from(directory, root, path, O_PATH, lookup);
     if (!probe) return probe.failure();
-    const auto seen = regular_facts(probe->get());
+    if (lookup == Lookup::cached_only && root.file_system_of(probe->get()) == FileSystem::foreign) {
+      return Failure{EAGAIN, "openat2"};
+    }
+    const auto seen = regular_facts(probe->get(), lookup);
     if (!seen) return seen.failure();
     auto fd = open_known_regular(directory, root, path, lookup);
     if (!fd) return fd.failure();
-    const auto facts = regular_facts(fd->get());
+    const auto facts = regular_facts(fd->get(), lookup);
     if (!facts) return facts.failure();
     if (seen->inode == facts->inode && seen->device == facts->device) return OpenFile{fd.take(), facts.value()};
   }

@@ -1,5 +1,6 @@
 #include "syscalls.h"
 
+#include <poll.h>
 #include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -94,7 +95,9 @@ Result<struct statx> statx_call(int directory, const char* name, int flags, unsi
 }
 }  // namespace
 
-Result<struct statx> statx_fd(int fd, unsigned mask) { return statx_call(fd, "", AT_EMPTY_PATH, mask); }
+Result<struct statx> statx_fd(int fd, unsigned mask, Freshness freshness) {
+  return statx_call(fd, "", AT_EMPTY_PATH | (freshness == Freshness::remembered ? AT_STATX_DONT_SYNC : 0), mask);
+}
 
 Result<struct statx> statx_at(int directory, const char* name, unsigned mask) {
   return statx_call(directory, name, AT_SYMLINK_NOFOLLOW, mask);
@@ -299,6 +302,12 @@ Status epoll_add(int epoll, int fd, std::uint32_t events) {
   event.events = events;
   event.data.fd = fd;
   return status_of("epoll_ctl", [&] { return ::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event); });
+}
+
+Result<bool> poll_exceptional(int fd) {
+  struct pollfd asked = {fd, POLLPRI, 0};
+  if (invoke("poll", [&] { return ::poll(&asked, 1, 0); }) == -1) return failure_of("poll");
+  return (asked.revents & POLLPRI) != 0;
 }
 
 Result<std::size_t> epoll_poll(int epoll, struct epoll_event* ready, int capacity) {

@@ -24,8 +24,15 @@ namespace workspace_authority::syscalls {
 Result<UniqueFd> openat2(int directory, const char* path, std::uint64_t flags, std::uint64_t mode,
                          std::uint64_t resolve);
 
+enum class Freshness {
+  /** A network file system asks its server as often as it does for stat(2). */
+  current,
+  /** AT_STATX_DONT_SYNC: what memory knows, for the JavaScript thread. Local file systems know no difference. */
+  remembered,
+};
+
 /** statx(2) of an open descriptor (AT_EMPTY_PATH). Never triggers an automount. */
-Result<struct statx> statx_fd(int fd, unsigned mask);
+Result<struct statx> statx_fd(int fd, unsigned mask, Freshness freshness = Freshness::current);
 /** statx(2) of a name in a directory; a symbolic link itself, never its target. */
 Result<struct statx> statx_at(int directory, const char* name, unsigned mask);
 Result<struct statfs> fstatfs(int fd);
@@ -95,6 +102,8 @@ Status inotify_rm_watch(int inotify, int watch);
 Result<UniqueFd> epoll_create();
 /** Adds `fd` with its own number as the event's data. */
 Status epoll_add(int epoll, int fd, std::uint32_t events);
+/** poll(2) that returns at once: whether POLLPRI is set. */
+Result<bool> poll_exceptional(int fd);
 /** epoll_wait(2) that returns at once with the number of descriptors that are ready. */
 Result<std::size_t> epoll_poll(int epoll, struct epoll_event* ready, int capacity);
 
