@@ -22,15 +22,51 @@ describe('remembered hashes', () => {
     expect(cache.hashesOf('f', Buffer.from('one')).sha1).toBe(sha1);
   });
 
-  it('take bounded memory: the oldest go first, large contents are never kept', () => {
+  it('R13: of one content are not those of another under the same path, whatever was asked for in between', () => {
+    const cache = new HashCache();
+    for (const content of ['one', 'two', 'one', 'one', '']) {
+      cache.hashesOf('other', Buffer.from('two'));
+      expect(cache.hashesOf('f', Buffer.from(content)).sha1).toBe(versionOf(Buffer.from(content)).sha1);
+    }
+    expect(cache.size).toBe(2);
+  });
+
+  it('take bounded memory: large contents are never kept, and what is used stays', () => {
     const cache = new HashCache();
     const content = (index: number) => Buffer.alloc(64 * 1024, `${index} `);
-    const first = cache.hashesOf('0', content(0));
-    for (let index = 1; index < 128; index += 1) cache.hashesOf(String(index), content(index));
-    expect(cache.hashesOf('0', content(0))).toBe(first);
-    cache.hashesOf('one more', content(128));
-    expect(cache.hashesOf('0', content(0))).not.toBe(first);
+    const [used, unused] = ['0', '1'].map((path) => cache.hashesOf(path, content(Number(path))));
+    for (let index = 2; index < 300; index += 1) {
+      cache.hashesOf(String(index), content(index));
+      expect(cache.hashesOf('0', content(0))).toBe(used);
+    }
+    expect(cache.hashesOf('1', content(1))).not.toBe(unused);
+    expect(cache.size).toBeLessThan(128);
+    expect(cache.size).toBeGreaterThan(60);
     const large = Buffer.alloc(64 * 1024 + 1);
     expect(cache.hashesOf('large', large)).not.toBe(cache.hashesOf('large', large));
+  });
+
+  it.each<readonly [what: string, pathLength: number, most: number, least: number]>([
+    ['short paths', 8, 8192, 4000],
+    ['long paths', 4000, 1024, 450],
+  ])('take bounded memory: empty contents under %s count, too', (_, pathLength, most, least) => {
+    const cache = new HashCache();
+    const empty = new Uint8Array(0);
+    for (let index = 0; index < 20_000; index += 1) {
+      cache.hashesOf(String(index).padStart(pathLength, '/'), empty);
+    }
+    expect(cache.size).toBeLessThanOrEqual(most);
+    expect(cache.size).toBeGreaterThanOrEqual(least);
+  });
+
+  it('take no more memory when the same paths are asked for again and again', () => {
+    const cache = new HashCache();
+    const first = cache.hashesOf('kept', Buffer.from('content'));
+    for (let index = 0; index < 20_000; index += 1) {
+      cache.hashesOf('changing', Buffer.from(String(index)));
+      cache.hashesOf('same', Buffer.from('content'));
+    }
+    expect(cache.hashesOf('kept', Buffer.from('content'))).toBe(first);
+    expect(cache.size).toBe(3);
   });
 });
