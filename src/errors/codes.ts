@@ -167,6 +167,12 @@ export const errorCodes = {
     status: 415,
     title: 'Only images are served inline; ask for a download.',
   },
+  invalid_base_revision: {
+    kind: 'unsupported',
+    status: 422,
+    title: 'The base is no full object name or branch of this repository.',
+    legacy: 'invalid base revision',
+  },
 
   // Somebody else changed something.
   conflict: {

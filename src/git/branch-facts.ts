@@ -1,5 +1,6 @@
 import type { RepositoryCapability } from '../capability/repository-capability.ts';
 import { AuthorityError } from '../errors/index.ts';
+import { runExpecting } from './expect-success.ts';
 import { type Head, shortNameBelow } from './head.ts';
 import { pinnedPlace } from './pinned-place.ts';
 import { proofCommands } from './proof-commands.ts';
@@ -19,6 +20,23 @@ const originRefs = 'refs/remotes/origin/';
 /** Names tried when the remote does not say which branch is its default. */
 const customaryNames = ['main', 'master'];
 
+/** What the symbolic refs of a repository say. */
+export interface BranchPointers {
+  /** As in `BranchFacts`. */
+  readonly branch: string | null;
+  /** Object name of a detached HEAD. */
+  readonly detachedOid: string | null;
+  /** Short name of the branch that `origin` announced as its default when it was cloned; it need not exist. */
+  readonly announced: string | null;
+}
+
+/** Which branches there are. */
+export interface ExistingBranches {
+  local(name: string): boolean;
+  /** On `origin`, as it was last fetched. */
+  remote(name: string): boolean;
+}
+
 /**
  * Reads the branch from full ref names, so that a tag of the same name cannot change it (`symbolic-ref --short` would print
  * `heads/x` then).
@@ -29,23 +47,39 @@ export async function readBranchFacts(
   git: GitRunner,
   signal?: AbortSignal,
 ): Promise<BranchFacts> {
-  const { gitDirectory, commonDirectory } = capability.repository;
-  const head = await readSymbolicFile(gitDirectory, 'HEAD');
-  if (head === null) throw new AuthorityError('identity_changed', { details: { what: 'git dir' } });
-  const originHead = await readSymbolicFile(commonDirectory, `${originRefs}HEAD`);
-  const branch = targetBelow(heads, head);
-  const announced = targetBelow(originRefs, originHead);
-  const candidates = announced === null ? customaryNames : [announced, ...customaryNames];
-  const existing = await findExisting(capability, git, candidates, signal);
-  return { branch, defaultBranch: firstExisting(candidates, existing) ?? branch };
+  const pointers = await readBranchPointers(capability);
+  const existing = await findExisting(capability, git, defaultCandidates(pointers), signal);
+  const defaultBranch = chooseDefaultBranch(pointers, {
+    local: (name) => existing.has(heads + name),
+    remote: (name) => existing.has(originRefs + name),
+  });
+  return { branch: pointers.branch, defaultBranch };
 }
 
-function firstExisting(names: readonly string[], existing: ReadonlySet<string>): string | null {
-  for (const name of names) {
-    if (existing.has(heads + name)) return name;
-    if (existing.has(originRefs + name)) return `origin/${name}`;
+/** Reads them beneath the held directories; starts no process. @throws `identity_changed` when HEAD is gone or malformed */
+export async function readBranchPointers({ repository }: RepositoryCapability): Promise<BranchPointers> {
+  const head = await readSymbolicFile(repository.gitDirectory, 'HEAD');
+  if (head === null) throw new AuthorityError('identity_changed', { details: { what: 'git dir' } });
+  const originHead = await readSymbolicFile(repository.commonDirectory, `${originRefs}HEAD`);
+  return {
+    branch: targetBelow(heads, head),
+    detachedOid: head.kind === 'detached' ? head.oid : null,
+    announced: targetBelow(originRefs, originHead),
+  };
+}
+
+/** The first candidate that exists, local or else on `origin`; else the branch that is checked out. */
+export function chooseDefaultBranch(pointers: BranchPointers, existing: ExistingBranches): string | null {
+  for (const name of defaultCandidates(pointers)) {
+    if (existing.local(name)) return name;
+    if (existing.remote(name)) return `origin/${name}`;
   }
-  return null;
+  return pointers.branch;
+}
+
+/** Short names of the branches that may be the default one. */
+export function defaultCandidates({ announced }: BranchPointers): readonly string[] {
+  return announced === null ? customaryNames : [announced, ...customaryNames];
 }
 
 async function findExisting(
@@ -58,14 +92,8 @@ async function findExisting(
     pinnedPlace(capability),
     names.flatMap((name) => [heads + name, originRefs + name]),
   );
-  const result = await git.run(command, signal);
-  if (result.exitCode !== 0) {
-    throw new AuthorityError('git_failed', {
-      details: { command: command.name, reason: 'exit-status', exitCode: result.exitCode },
-      cause: result.stderr.toString('utf8'),
-    });
-  }
-  return new Set(result.stdout.toString('utf8').split('\n'));
+  const output = await runExpecting(git, command, signal);
+  return new Set(output.toString('utf8').split('\n'));
 }
 
 function targetBelow(prefix: string, head: Head | null): string | null {

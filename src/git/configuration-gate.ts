@@ -2,6 +2,7 @@ import type { RepositoryCapability } from '../capability/repository-capability.t
 import { AuthorityError } from '../errors/index.ts';
 import { type AllowedDriver, pinnedKeys, settingsOfDrivers } from './allowed-drivers.ts';
 import type { ClearedPlace, CommandUse } from './cleared-place.ts';
+import { malformedOutput, runExpecting } from './expect-success.ts';
 import { pinnedPlace } from './pinned-place.ts';
 import { readCommands } from './read-commands.ts';
 import type { GitRunner } from './run-git.ts';
@@ -38,16 +39,8 @@ export function createConfigurationGate(
     ): Promise<ClearedPlace<Use>> {
       const place = pinnedPlace(capability);
       const command = readCommands.configuration(place);
-      const { exitCode, stdout, stderr } = await git.run(command, signal);
-      if (exitCode !== 0) {
-        const details = { command: command.name, reason: 'exit-status', exitCode };
-        throw new AuthorityError('git_failed', { details, cause: stderr.toString('utf8') });
-      }
-      const found = parseSettings(stdout);
-      if (found === null) {
-        const details = { command: command.name, reason: 'malformed-output' };
-        throw new AuthorityError('git_failed', { details });
-      }
+      const found = parseSettings(await runExpecting(git, command, signal));
+      if (found === null) throw malformedOutput(command);
       const keys = untrustedKeys(found, use, pinned);
       if (keys.length > 0) {
         const details = { use, keys: keys.slice(0, shownKeys) };

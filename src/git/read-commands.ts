@@ -44,6 +44,33 @@ export const readCommands = {
       words: ['for-each-ref', '--sort=refname', `--format=${refFields}`, '--end-of-options', ...namespaces],
     }),
 
+  /** Five fields a line, NUL between them: full name, object, target when symbolic, time of a commit in seconds since 1970, upstream. */
+  branches: (place: PinnedPlace): GitCommand =>
+    makeCommand('branches', history, place, {
+      words: [
+        'for-each-ref',
+        `--format=${branchFields}`,
+        '--end-of-options',
+        'refs/heads/',
+        'refs/remotes/origin/',
+      ],
+    }),
+
+  /** Two fields a line, NUL between them: full name, and how it stands to its upstream, as `ahead 1, behind 2` or a part of that. */
+  tracking: (place: PinnedPlace, branches: readonly RefName[]): GitCommand =>
+    makeCommand('tracking', history, place, {
+      words: ['for-each-ref', `--format=${trackingFields}`, '--end-of-options', ...branches],
+    }),
+
+  /**
+   * Six fields a line, NUL between them: full name, object and its type, object that a tag leads to and its type, full name of the
+   * upstream. Prints the refs below the names as well.
+   */
+  refTips: (place: PinnedPlace, refs: readonly RefName[]): GitCommand =>
+    makeCommand('ref-tips', history, place, {
+      words: ['for-each-ref', `--format=${tipFields}`, '--end-of-options', ...refs],
+    }),
+
   /** The commit that a name leads to, through annotated tags; exit status 1 when there is none. */
   resolveCommit: (place: PinnedPlace, revision: CommitOid | RefName | 'HEAD'): GitCommand =>
     makeCommand('resolve-commit', history, place, {
@@ -164,9 +191,19 @@ export const emptyTrees: Readonly<Record<'sha1' | 'sha256', EmptyTree>> = {
   sha256: '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321' as string as EmptyTree,
 };
 
-const refFields = ['refname', 'objectname', 'symref', 'upstream'].map((field) => `%(${field})`).join('%00');
+const refFields = fieldsOf('refname', 'objectname', 'symref', 'upstream');
+
+const branchFields = fieldsOf('refname', 'objectname', 'symref', 'committerdate:unix', 'upstream');
+
+const trackingFields = fieldsOf('refname', 'upstream:track,nobracket');
+
+const tipFields = fieldsOf('refname', 'objectname', 'objecttype', '*objectname', '*objecttype', 'upstream');
 
 const commitFields = ['%H', '%P', '%an', '%at', '%s'].join('%x00');
+
+function fieldsOf(...names: readonly string[]): string {
+  return names.map((name) => `%(${name})`).join('%00');
+}
 
 const largestLimit = 100_000;
 

@@ -1,5 +1,5 @@
 import type { RepositoryCapability } from '../capability/repository-capability.ts';
-import { AuthorityError } from '../errors/index.ts';
+import { malformedOutput, runExpecting } from './expect-success.ts';
 import { type Head, shortNameBelow } from './head.ts';
 import { pinnedPlace } from './pinned-place.ts';
 import { proofCommands } from './proof-commands.ts';
@@ -36,17 +36,8 @@ export async function readWorktreeTable(
   signal?: AbortSignal,
 ): Promise<WorktreeTable> {
   const command = proofCommands.worktreeList(pinnedPlace(capability));
-  const { exitCode, stdout, stderr } = await git.run(command, signal);
-  if (exitCode !== 0) {
-    const details = { command: command.name, reason: 'exit-status', exitCode };
-    throw new AuthorityError('git_failed', { details, cause: stderr.toString('utf8') });
-  }
-  const rows = parseWorktreeRows(stdout);
-  if (rows === null) {
-    throw new AuthorityError('git_failed', {
-      details: { command: command.name, reason: 'malformed-output' },
-    });
-  }
+  const rows = parseWorktreeRows(await runExpecting(git, command, signal));
+  if (rows === null) throw malformedOutput(command);
   const oids = new Map(rows.flatMap(({ ref, oid }) => (ref === null || oid === null ? [] : [[ref, oid]])));
   return {
     linked: rows.slice(1).flatMap(({ path, prunable }) => (path === null || prunable ? [] : [path])),

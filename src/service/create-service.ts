@@ -6,6 +6,7 @@ import { defaultStateDirectory } from '../capability/state-location.ts';
 import { isAuthorityError } from '../errors/index.ts';
 import { createWorkspaceFiles } from '../files/index.ts';
 import { readBranchFacts } from '../git/branch-facts.ts';
+import { createConfigurationGate } from '../git/configuration-gate.ts';
 import { createGitRunner } from '../git/run-git.ts';
 import { readWorktreeTable } from '../git/worktree-table.ts';
 import { createMutationGate } from '../mutation/gate.ts';
@@ -24,6 +25,7 @@ import { createPinnedRegistry } from './pinned-registry.ts';
 import { readReadiness } from './readiness.ts';
 import { recoverState } from './recover-state.ts';
 import { createRefusingService, findBinding } from './refusing-service.ts';
+import { createRepositoryReads } from './repository-reads.ts';
 import type { ServiceOptions } from './service-options.ts';
 import { createWorkspaces } from './workspaces.ts';
 
@@ -68,6 +70,7 @@ async function compose(
   if (registry === null) throw new TypeError('no registry');
   const deathGuard = deathGuardPath();
   const git = createGitRunner({ deathGuard, ...pick('concurrency', limits.gitProcesses) });
+  const configuration = createConfigurationGate(git, options.allowedDrivers);
   const provers = createProvers({
     mode: options.prover ?? 'auto',
     git,
@@ -111,6 +114,7 @@ async function compose(
       readBranches: (capability, signal) => readBranchFacts(capability, git, signal),
       readWorktrees: (capability, signal) => readWorktreeTable(capability, git, signal),
     }),
+    reads: createRepositoryReads({ authority, git, configuration }),
     confirmWorkspace: (path) =>
       workspaces === null
         ? confirmHostWorkspace({ registry, pins, surveyor: authority, state }, path)

@@ -1,3 +1,4 @@
+import type { AllowedDriver } from '../git/allowed-drivers.ts';
 import type { NativeBinding } from '../native/binding.ts';
 import type { ManagedRoot } from '../proof/managed-namespace.ts';
 import type { NodegitState, ProverMode } from '../proof/provers.ts';
@@ -13,6 +14,8 @@ export interface ServiceOptions {
   readonly managedRoots?: readonly ManagedRoot[];
   /** Default `auto`. */
   readonly prover?: ProverMode;
+  /** Drivers of Git that the operator trusts, whatever a repository names under their names; default: none. */
+  readonly allowedDrivers?: readonly AllowedDriver[];
   /** Default: what set-up built into this user's cache. */
   readonly nodegitState?: () => NodegitState;
   /** Default: the addon that comes with this package. */

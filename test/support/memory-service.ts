@@ -98,6 +98,12 @@ export function memoryService(roots: MemoryRoots, overrides: Partial<WorkspaceFi
         return { isGit: false, items: [] };
       },
     },
+    reads: {
+      branches: async (selector) => {
+        await authorize(selector);
+        return null;
+      },
+    },
     confirmWorkspace: () => Promise.reject(new AuthorityError('not_offered')),
     readiness: async () => memoryReadiness,
     close: async () => undefined,

@@ -1,0 +1,41 @@
+import { AuthorityError } from '../errors/index.ts';
+import type { GitCommand, GitRunner } from './run-git.ts';
+
+/**
+ * Runs a command of which no other exit status than 0 is an answer, and gives what it printed.
+ * @throws `git_failed` (details.reason also `exit-status`, then with details.exitCode) | as `GitRunner.run`
+ */
+export async function runExpecting(
+  git: GitRunner,
+  command: GitCommand,
+  signal?: AbortSignal,
+): Promise<Buffer> {
+  const { exitCode, stdout, stderr } = await git.run(command, signal);
+  if (exitCode !== 0) throw unexpectedStatus(command, exitCode, stderr);
+  return stdout;
+}
+
+/** The same for a command whose status 1 means that there is none: null then. @throws as `runExpecting` */
+export async function runExpectingOrNone(
+  git: GitRunner,
+  command: GitCommand,
+  signal?: AbortSignal,
+): Promise<Buffer | null> {
+  const { exitCode, stdout, stderr } = await git.run(command, signal);
+  if (exitCode > 1) throw unexpectedStatus(command, exitCode, stderr);
+  return exitCode === 0 ? stdout : null;
+}
+
+/** Git printed something else than its manual says: never guessed at. */
+export function malformedOutput(command: GitCommand): AuthorityError {
+  return new AuthorityError('git_failed', {
+    details: { command: command.name, reason: 'malformed-output' },
+  });
+}
+
+function unexpectedStatus(command: GitCommand, exitCode: number, stderr: Buffer): AuthorityError {
+  return new AuthorityError('git_failed', {
+    details: { command: command.name, reason: 'exit-status', exitCode },
+    cause: stderr.toString('utf8'),
+  });
+}

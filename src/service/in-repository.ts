@@ -1,0 +1,40 @@
+import type { Authority } from '../authority/authority.ts';
+import type { RepositoryCapability } from '../capability/repository-capability.ts';
+import { isAuthorityError } from '../errors/index.ts';
+
+/**
+ * Turns a selector into the capability of a Git root, works under it, and answers only when it is still what was authorised: Git ran where
+ * the name may lead elsewhere by now.
+ * @throws as `Authority.authorizeRepository`, `FileCapability.assertCurrent`, and what the work throws
+ */
+export async function inRepository<Result>(
+  authority: Authority,
+  selector: string,
+  use: (capability: RepositoryCapability) => Promise<Result>,
+  signal?: AbortSignal,
+): Promise<Result> {
+  await using capability = await authority.authorizeRepository(selector, signal);
+  const result = await use(capability);
+  await capability.assertCurrent(signal);
+  return result;
+}
+
+/** The same where a plain directory is an answer too: null. A nested one stays `git_root_not_authorized`. */
+export async function inRepositoryOrNull<Result>(
+  authority: Authority,
+  selector: string,
+  use: (capability: RepositoryCapability) => Promise<Result>,
+  signal?: AbortSignal,
+): Promise<Result | null> {
+  let entered = false;
+  try {
+    const work = (capability: RepositoryCapability) => {
+      entered = true;
+      return use(capability);
+    };
+    return await inRepository(authority, selector, work, signal);
+  } catch (error) {
+    if (!entered && isAuthorityError(error) && error.code === 'git_repository_required') return null;
+    throw error;
+  }
+}
