@@ -1,5 +1,5 @@
 import { AuthorityError } from '../errors/index.ts';
-import type { GitCommand, GitRunner } from './run-git.ts';
+import type { GitCommand, GitResult, GitRunner } from './run-git.ts';
 
 /**
  * Runs a command of which no other exit status than 0 is an answer, and gives what it printed.
@@ -10,9 +10,18 @@ export async function runExpecting(
   command: GitCommand,
   signal?: AbortSignal,
 ): Promise<Buffer> {
-  const { exitCode, stdout, stderr } = await git.run(command, signal);
-  if (exitCode !== 0) throw unexpectedStatus(command, exitCode, stderr);
-  return stdout;
+  return (await runSuccessfully(git, command, signal)).stdout;
+}
+
+/** The same for who reads its warnings as well. @throws as `runExpecting` */
+export async function runSuccessfully(
+  git: GitRunner,
+  command: GitCommand,
+  signal?: AbortSignal,
+): Promise<GitResult> {
+  const result = await git.run(command, signal);
+  if (result.exitCode !== 0) throw unexpectedStatus(command, result.exitCode, result.stderr);
+  return result;
 }
 
 /** The same for a command whose status 1 means that there is none: null then. @throws as `runExpecting` */

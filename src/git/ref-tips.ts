@@ -1,5 +1,6 @@
 import type { RepositoryCapability } from '../capability/repository-capability.ts';
-import { malformedOutput, runExpecting } from './expect-success.ts';
+import { AuthorityError } from '../errors/index.ts';
+import { malformedOutput, runSuccessfully } from './expect-success.ts';
 import { pinnedPlace } from './pinned-place.ts';
 import { readCommands } from './read-commands.ts';
 import type { GitRunner } from './run-git.ts';
@@ -16,7 +17,7 @@ export interface RefTip {
 /**
  * Looks up refs by their full names, all in one process; those that do not exist are missing from the answer. No name is ever completed:
  * a tag of a branch's name is another ref (W39).
- * @throws `git_failed` | `aborted` | `shutting_down`
+ * @throws `git_failed` (details.reason also `broken-ref`: one is there and cannot be read, which is not the same as absent) | `aborted` | `shutting_down`
  */
 export async function readRefTips(
   capability: RepositoryCapability,
@@ -27,9 +28,14 @@ export async function readRefTips(
   const tips = new Map<RefName, RefTip>();
   if (refs.length === 0) return tips;
   const command = readCommands.refTips(pinnedPlace(capability), refs);
-  const output = (await runExpecting(git, command, signal)).toString('utf8');
+  const { stdout, stderr } = await runSuccessfully(git, command, signal);
   const wanted = new Set<string>(refs);
-  for (const line of output.split('\n').slice(0, -1)) {
+  for (const broken of brokenRefs(stderr)) {
+    if (!wanted.has(broken)) continue;
+    const details = { command: command.name, reason: 'broken-ref' };
+    throw new AuthorityError('git_failed', { details, cause: stderr.toString('utf8') });
+  }
+  for (const line of stdout.toString('utf8').split('\n').slice(0, -1)) {
     const [name, oid, type, peeledOid, peeledType, upstream, ...rest] = line.split('\0');
     if (upstream === undefined || rest.length > 0) throw malformedOutput(command);
     // Refs below the name are printed as well.
@@ -38,4 +44,11 @@ export async function readRefTips(
     tips.set(name as RefName, { commit: parseCommitOid(commit ?? ''), upstream: parseRefName(upstream) });
   }
   return tips;
+}
+
+/** Refs that Git leaves out of its list with a warning, which is English by the environment of every command. */
+function brokenRefs(stderr: Buffer): readonly string[] {
+  return [...stderr.toString('utf8').matchAll(/^warning: ignoring broken ref (.*)$/gm)].flatMap(
+    ([, ref]) => ref ?? [],
+  );
 }

@@ -21,6 +21,13 @@ export const baseSha1Field: z.ZodOptional<z.ZodString> = z
   .meta({ description: 'SHA-1 of the version the change is based on, 40 hex digits in any case.' })
   .optional();
 
+/** Checked by `parseBaseRevision` once the selector is authorised. */
+export const baseField: z.ZodString = z.string().meta({
+  description:
+    'Full object name, `refs/heads/x`, `refs/remotes/origin/x`, `origin/x`, or a branch, whose copy on `origin` comes first.',
+});
+
 export const okField: z.ZodLiteral<true> = z.literal(true);
 export const sha1Field: z.ZodString = z.string().regex(/^[0-9a-f]{40}$/);
 export const etagField: z.ZodString = z.string().regex(/^"sha256-[A-Za-z0-9_-]+"$/);
+export const oidField: z.ZodString = z.string().regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/);

@@ -1,8 +1,12 @@
 import type { Authority } from '../authority/authority.ts';
+import { managedFactsOf } from '../authority/managed-facts.ts';
+import type { RepositoryCapability } from '../capability/repository-capability.ts';
+import { type BaseRevision, invalidBase, parseBaseRevision } from '../git/base-revision.ts';
 import { type BranchListing, readBranches } from '../git/branches.ts';
+import { type CommitListing, readCommits } from '../git/commits.ts';
 import type { ConfigurationGate } from '../git/configuration-gate.ts';
 import type { GitRunner } from '../git/run-git.ts';
-import { inRepositoryOrNull } from './in-repository.ts';
+import { inRepository, inRepositoryOrNull } from './in-repository.ts';
 
 /** What is asked of a repository and changes nothing. Each answer is given only while the selector is still what was authorised. */
 export interface RepositoryReads {
@@ -11,6 +15,16 @@ export interface RepositoryReads {
    * @throws as `Authority.authorizeRepository` | `git_failed` | `identity_changed`
    */
   branches(selector: string, signal?: AbortSignal): Promise<BranchListing | null>;
+  /**
+   * @throws as `Authority.authorizeRepository` | `invalid_base_revision` (details.reason: `malformed` | `not-found`) | `git_failed` |
+   *   `identity_changed`
+   */
+  commits(selector: string, query: CommitsQuery, signal?: AbortSignal): Promise<CommitListing>;
+}
+
+export interface CommitsQuery {
+  /** As `parseBaseRevision` reads it; default: what a managed worktree was created from, else the default branch. */
+  readonly base?: string;
 }
 
 export interface RepositoryReadsOptions {
@@ -22,7 +36,24 @@ export interface RepositoryReadsOptions {
 
 export function createRepositoryReads({ authority, git }: RepositoryReadsOptions): RepositoryReads {
   return {
-    branches: (selector, signal) =>
-      inRepositoryOrNull(authority, selector, (capability) => readBranches(capability, git, signal), signal),
+    branches(selector, signal) {
+      const read = (capability: RepositoryCapability) => readBranches(capability, git, signal);
+      return inRepositoryOrNull(authority, selector, read, signal);
+    },
+    commits(selector, query, signal) {
+      const read = async (capability: RepositoryCapability) => {
+        const managed = managedFactsOf(capability);
+        return readCommits(capability, git, { ...baseOf(query), managed }, signal);
+      };
+      return inRepository(authority, selector, read, signal);
+    },
   };
+}
+
+/** @throws `invalid_base_revision` (details.reason `malformed`) */
+function baseOf({ base }: CommitsQuery): { readonly base?: BaseRevision } {
+  if (base === undefined) return {};
+  const parsed = parseBaseRevision(base);
+  if (parsed === null) throw invalidBase('malformed');
+  return { base: parsed };
 }

@@ -103,6 +103,7 @@ export function memoryService(roots: MemoryRoots, overrides: Partial<WorkspaceFi
         await authorize(selector);
         return null;
       },
+      commits: () => Promise.reject(new AuthorityError('git_repository_required')),
     },
     confirmWorkspace: () => Promise.reject(new AuthorityError('not_offered')),
     readiness: async () => memoryReadiness,

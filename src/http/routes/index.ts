@@ -1,5 +1,7 @@
 import type { Route } from '../define-route.ts';
 import type { HttpOptions } from '../options.ts';
+import { branchesRoute } from './branches.ts';
+import { commitsRoute } from './commits.ts';
 import { detectRoute } from './detect.ts';
 import { directoryDeleteRoute } from './directory-delete.ts';
 import { explainRoute } from './explain.ts';
@@ -29,6 +31,8 @@ export function apiRoutes(options: Pick<HttpOptions, 'signIn'>): readonly Route[
   const routes: Route[] = [
     detectRoute,
     worktreesRoute,
+    branchesRoute,
+    commitsRoute,
     fileGetRoute,
     filePostRoute,
     filePutRoute,
