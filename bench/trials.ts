@@ -285,6 +285,34 @@ export const trials: readonly Trial[] = [
   },
   {
     kind: 'contest',
+    id: 'git-branches',
+    trial: 'branches of a repository, authorised and proven current',
+    against: 'the Git commands that tell the same',
+    variants: [
+      {
+        name: '40 branches here and on origin, 8 differ',
+        must: timeAtMost(1.2),
+        goal: timeAtMost(1),
+        prepare: async (cleanup) => (await import('./trials/git-reads.ts')).prepareBranches(cleanup),
+      },
+    ],
+  },
+  {
+    kind: 'contest',
+    id: 'git-commits',
+    trial: 'commits over the base, authorised and proven current',
+    against: 'the Git commands that tell the same',
+    variants: [
+      {
+        name: '100 commits, half of them pushed',
+        must: timeAtMost(1.2),
+        goal: timeAtMost(1),
+        prepare: async (cleanup) => (await import('./trials/git-reads.ts')).prepareCommits(cleanup),
+      },
+    ],
+  },
+  {
+    kind: 'contest',
     id: 'http-read',
     trial: 'GET /file of 4 KiB through every gate, requests a second',
     against: 'an Express route with bare `fs.promises.readFile` and `res.json`',

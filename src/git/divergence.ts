@@ -82,7 +82,9 @@ async function countTracked(
 
 /** Null for `gone` and for anything else that is no pair of numbers. */
 export function parseTracking(text: string): Divergence | null {
-  const match = /^(?:ahead ([0-9]+))?(?:(?:^|, )behind ([0-9]+))?$/.exec(text);
+  if (text === '') return { ahead: 0, behind: 0 };
+  const match = /^(?:ahead (?<ahead>[0-9]+)(?:, behind (?<more>[0-9]+))?|behind (?<only>[0-9]+))$/.exec(text);
   if (match === null) return null;
-  return { ahead: Number(match[1] ?? 0), behind: Number(match[2] ?? 0) };
+  const { ahead = 0, more = 0, only = more } = match.groups ?? {};
+  return { ahead: Number(ahead), behind: Number(only) };
 }

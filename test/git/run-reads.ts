@@ -4,7 +4,7 @@ import type { ClearedPlace } from '../../src/git/cleared-place.ts';
 import { type PinnedPlace, pinnedPlace } from '../../src/git/pinned-place.ts';
 import { emptyTrees, readCommands } from '../../src/git/read-commands.ts';
 import type { GitCommand, GitRunner } from '../../src/git/run-git.ts';
-import { type CommitOid, parseCommitOid, type RefName } from '../../src/git/values.ts';
+import { type CommitOid, parseCommitOid, parseRefName, type RefName } from '../../src/git/values.ts';
 
 /** What a command prints; it must succeed. */
 export async function outputOf(git: GitRunner, command: GitCommand): Promise<Buffer> {
@@ -33,8 +33,12 @@ export async function factCommands(
     .toString()
     .split('\0')[1];
   const parent = parseCommitOid(parents?.split(' ')[0] ?? '') as CommitOid;
+  const main = parseRefName('refs/heads/main') as RefName;
   return [
     readCommands.refs(place, 'refs/heads/', 'refs/remotes/', 'refs/tags/'),
+    readCommands.branches(place),
+    readCommands.tracking(place, [main]),
+    readCommands.refTips(place, [main]),
     readCommands.resolveCommit(place, tip),
     readCommands.mergeBase(place, tip, parent),
     readCommands.isAncestor(place, parent, tip),

@@ -12,11 +12,13 @@ export const elsewhereRows: Readonly<Record<string, string>> = {
   'sec-managed-main-unregistered': 'test/http/wire-cases-worktrees.test.ts',
   'sec-root-symlink-validate': 'test/http/wire-cases-worktrees.test.ts',
   'run-worktrees-list': 'test/http/wire-cases-worktrees.test.ts',
+  'sec-poison-commits': 'test/http/commits.test.ts',
+  'run-commits': 'test/http/commits.test.ts',
 };
 
 const snapshots = 'repository snapshots are not offered yet: /snapshot, /snapshots, /events';
 const actions = 'Git actions are not offered yet: /action';
-const diffs = 'diffs and commits are not offered yet: /diff, /commits';
+const diffs = 'diffs are not offered yet: /diff';
 const worktrees = 'worktrees are not made, archived or cleaned up yet: POST /worktrees and what is below it';
 const forge = 'the forge is not asked yet: /pull, /pulls, pull requests as worktrees';
 const sessions = 'there is no session guard yet';
@@ -50,13 +52,11 @@ export const laterRows: Readonly<Record<string, string>> = {
   'sec-diff-commit-3': diffs,
   'sec-diff-commit-4': diffs,
   'sec-diff-commit-unknown': diffs,
-  'sec-poison-commits': diffs,
   'sec-diff-literal-1': diffs,
   'sec-diff-session': diffs,
   'sec-diff-head-oid': diffs,
   'sec-diff-base-ref': diffs,
   'run-task-ok': diffs,
-  'run-commits': diffs,
   'sec-create-base-expr': worktrees,
   'sec-archive-path-mismatch': worktrees,
   'sec-archive-unsafe': worktrees,

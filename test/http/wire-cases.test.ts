@@ -60,7 +60,7 @@ const anyChange: Plan = { instead: save };
 
 const plans: Readonly<Record<string, Plan>> = {
   'sec-auth-get-01': asWritten,
-  'sec-auth-get-02': unregisteredRead,
+  'sec-auth-get-02': asWritten,
   'sec-auth-get-03': unregisteredRead,
   'sec-auth-get-04': unregisteredRead,
   'sec-auth-get-05': asWritten,

@@ -4,21 +4,31 @@ import { fixedArguments } from '../../src/git/fixed-arguments.ts';
 import type { PinnedPlace } from '../../src/git/pinned-place.ts';
 import { emptyTrees, readCommands } from '../../src/git/read-commands.ts';
 import type { GitCommand } from '../../src/git/run-git.ts';
-import { type CommitOid, parseCommitOid, parseLiteralPath, parseRefName } from '../../src/git/values.ts';
+import {
+  type CommitOid,
+  parseCommitOid,
+  parseLiteralPath,
+  parseRefName,
+  type RefName,
+} from '../../src/git/values.ts';
 
 const directory = '/proc/1/fd/5';
 const pins = { gitDirectory: '/proc/1/fd/3', commonDirectory: '/proc/1/fd/4', workTree: directory };
 const place: PinnedPlace = { directory, pins };
 const cleared = { ...place, settings: ['filter.x.clean=y'] } as unknown as ClearedPlace<'work-tree'>;
 const [one, two] = ['1', '2'].map((digit) => parseCommitOid(digit.repeat(40))) as [CommitOid, CommitOid];
+const ref = parseRefName('refs/heads/-x') as RefName;
 const path = parseLiteralPath(':(top)*');
 const range = { tip: one, excluded: [two], limit: 7 };
 
 /** Each row, with what stands behind the end of its options. */
 const rows: readonly (readonly [GitCommand, readonly string[]])[] = [
   [readCommands.refs(place, 'refs/heads/', 'refs/tags/'), ['refs/heads/', 'refs/tags/']],
+  [readCommands.branches(place), ['refs/heads/', 'refs/remotes/origin/']],
+  [readCommands.tracking(place, [ref]), [ref]],
+  [readCommands.refTips(place, [ref, ref]), [ref, ref]],
   [readCommands.resolveCommit(place, 'HEAD'), ['HEAD^{commit}']],
-  [readCommands.resolveCommit(place, parseRefName('refs/heads/-x') ?? one), ['refs/heads/-x^{commit}']],
+  [readCommands.resolveCommit(place, ref), ['refs/heads/-x^{commit}']],
   [readCommands.mergeBase(place, one, two), [one, two]],
   [readCommands.isAncestor(place, one, two), [one, two]],
   [readCommands.divergence(place, one, two), [`${one}...${two}`, '--']],
