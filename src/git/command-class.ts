@@ -18,11 +18,11 @@ const mebibyte = 1024 * 1024;
  * - `history` walks refs and commits, and prints a bounded record for each.
  * - `content` reads blobs and the work tree. Git holds both sides of a file in memory, up to core.bigFileThreshold of 512 MiB each.
  */
-export const commandClasses = {
+export const commandClasses: Readonly<Record<'proof' | 'history' | 'content', CommandClass>> = {
   proof: { deadlineMs: 5000, dataLimitBytes: 256 * mebibyte, outputLimitBytes: 8 * mebibyte },
   history: { deadlineMs: 30_000, dataLimitBytes: 1024 * mebibyte, outputLimitBytes: 32 * mebibyte },
   content: { deadlineMs: 60_000, dataLimitBytes: 2048 * mebibyte, outputLimitBytes: 64 * mebibyte },
-} as const satisfies Readonly<Record<string, CommandClass>>;
+};
 
 export interface CommandParts {
   /** The subcommand and what follows it. */
