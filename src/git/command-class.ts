@@ -16,12 +16,14 @@ const mebibyte = 1024 * 1024;
  * - `proof` answers in milliseconds; what takes seconds is stuck on a file that was made to be stuck on. Git reads some small files of a
  *   repository whole, however large they were made.
  * - `history` walks refs and commits, and prints a bounded record for each.
+ * - `patch` is `content` whose output is read as it comes, so that only its length costs time.
  * - `content` reads blobs and the work tree. Git holds both sides of a file in memory, up to core.bigFileThreshold of 512 MiB each.
  */
-export const commandClasses: Readonly<Record<'proof' | 'history' | 'content', CommandClass>> = {
+export const commandClasses: Readonly<Record<'proof' | 'history' | 'content' | 'patch', CommandClass>> = {
   proof: { deadlineMs: 5000, dataLimitBytes: 256 * mebibyte, outputLimitBytes: 8 * mebibyte },
   history: { deadlineMs: 30_000, dataLimitBytes: 1024 * mebibyte, outputLimitBytes: 32 * mebibyte },
   content: { deadlineMs: 60_000, dataLimitBytes: 2048 * mebibyte, outputLimitBytes: 64 * mebibyte },
+  patch: { deadlineMs: 60_000, dataLimitBytes: 2048 * mebibyte, outputLimitBytes: 2048 * mebibyte },
 };
 
 export interface CommandParts {

@@ -25,6 +25,8 @@ export const diffArguments: readonly string[] = [
   '--submodule=short',
   '--ignore-submodules=dirty',
   '--find-renames=50%',
+  // Among the files that changed too; a copy of an untouched file is an addition.
+  '--find-copies=50%',
   '-l1000',
   // Cancels diff.orderFile.
   '-O/dev/null',

@@ -5,7 +5,7 @@ import type { PinnedPlace } from './pinned-place.ts';
 import type { GitCommand } from './run-git.ts';
 import type { CommitOid, LiteralPath, ObjectOid, RefName } from './values.ts';
 
-const { history, content } = commandClasses;
+const { history, content, patch } = commandClasses;
 
 /** Which refs are listed. */
 export type RefNamespace = 'refs/heads/' | 'refs/remotes/' | 'refs/tags/';
@@ -93,6 +93,10 @@ export const readCommands = {
       words: ['rev-list', '--left-right', '--count', '--end-of-options', `${left}...${right}`, '--'],
     }),
 
+  /** `sha1` or `sha256`. */
+  objectFormat: (place: PinnedPlace): GitCommand =>
+    makeCommand('object-format', history, place, { words: ['rev-parse', '--show-object-format'] }),
+
   /** Object names, one a line. */
   commitNames: (place: PinnedPlace, range: CommitRange): GitCommand =>
     makeCommand('commit-names', history, place, {
@@ -143,7 +147,7 @@ export const readCommands = {
     to: CommitOid,
     options: DiffOptions = {},
   ): GitCommand =>
-    makeCommand('diff-commits', content, place, {
+    makeCommand('diff-commits', patch, place, {
       settings: diffSettings,
       words: ['diff', ...diffWords(options), '--end-of-options', from, to, ...pathWords(options.path)],
     }),
@@ -154,9 +158,21 @@ export const readCommands = {
     from: CommitOid | EmptyTree,
     options: DiffOptions = {},
   ): GitCommand =>
-    makeCommand('diff-work-tree', content, place, {
+    makeCommand('diff-work-tree', patch, place, {
       settings: [...diffSettings, ...place.settings],
       words: ['diff', ...diffWords(options), '--end-of-options', from, ...pathWords(options.path)],
+    }),
+
+  /**
+   * Names of files that are neither tracked nor ignored, NUL after each; a repository that lies among them is one name that ends with `/`.
+   */
+  untracked: (
+    place: ClearedPlace<'work-tree'>,
+    { path, excludesFile }: Omit<StatusOptions, 'ignored'> = {},
+  ): GitCommand =>
+    makeCommand('untracked', patch, place, {
+      settings: [...place.settings, ...excludesSettings(excludesFile)],
+      words: ['ls-files', '-z', '--others', '--exclude-standard', ...pathWords(path)],
     }),
 
   /** Porcelain v2 with branch headers (git-status(1)); untracked files each by name (W7), renames as a deletion and an addition. */

@@ -41,6 +41,11 @@ export interface GitRunner {
    * @throws `git_failed` (details.reason: `deadline` | `no-place` (never started) | `output-limit` | `signal` | `spawn` | `not-installed`) | `aborted` | `shutting_down`
    */
   run(command: GitCommand, signal?: AbortSignal): Promise<GitResult>;
+  /**
+   * The same, with standard output handed on as it comes and kept nowhere; `stdout` of the result is empty. What was handed on means nothing
+   * until Git has ended well. What `onOutput` throws kills the command and is thrown.
+   */
+  stream(command: GitCommand, onOutput: (chunk: Buffer) => void, signal?: AbortSignal): Promise<GitResult>;
   /** Processes running now. */
   readonly running: number;
   /** Kills what runs, refuses what comes, and resolves when all are gone. */
@@ -69,7 +74,11 @@ export function createGitRunner(options: GitRunnerOptions): GitRunner {
   const active = new Map<AbortController, Promise<unknown>>();
   let closed = false;
 
-  async function run(command: GitCommand, signal?: AbortSignal): Promise<GitResult> {
+  async function run(
+    command: GitCommand,
+    signal: AbortSignal | undefined,
+    onOutput: OutputSink | null,
+  ): Promise<GitResult> {
     if (closed) throw new AuthorityError('shutting_down');
     if (signal?.aborted) throw aborted(signal);
     if (gitProgram === null) throw failed(command, 'not-installed');
@@ -80,7 +89,7 @@ export function createGitRunner(options: GitRunnerOptions): GitRunner {
     signal?.addEventListener('abort', onAbort, { once: true });
     const begin = () => {
       reason = 'deadline';
-      return runProcess(options.deathGuard, gitProgram, command, stop.signal);
+      return runProcess(options.deathGuard, gitProgram, command, onOutput, stop.signal);
     };
     const work = inSlot(command.network ? network : local, begin, stop.signal);
     active.set(
@@ -110,7 +119,8 @@ export function createGitRunner(options: GitRunnerOptions): GitRunner {
   }
 
   return {
-    run,
+    run: (command, signal) => run(command, signal, null),
+    stream: (command, onOutput, signal) => run(command, signal, onOutput),
     get running() {
       return local.taken + network.taken;
     },
@@ -129,7 +139,15 @@ const lifelineDescriptor = 3;
 /** How long a killed process may take to go, stuck in the kernel as it may be, before its caller hears of the failure. */
 const dyingLimitMs = 2000;
 
-function runProcess(guard: string, git: string, command: GitCommand, stop: AbortSignal): Promise<GitResult> {
+type OutputSink = (chunk: Buffer) => void;
+
+function runProcess(
+  guard: string,
+  git: string,
+  command: GitCommand,
+  onOutput: OutputSink | null,
+  stop: AbortSignal,
+): Promise<GitResult> {
   return new Promise((resolve, reject) => {
     const limit = `--data-limit=${command.dataLimitBytes}`;
     const child = spawn(guard, [limit, String(lifelineDescriptor), git, ...command.arguments], {
@@ -148,10 +166,19 @@ function runProcess(guard: string, git: string, command: GitCommand, stop: Abort
       dying = setTimeout(() => finish(null), dyingLimitMs);
     };
     const onStop = () => kill(stop.reason);
-    const stdout = collect(child.stdout, command.outputLimitBytes, () =>
-      kill(failed(command, 'output-limit')),
-    );
-    const stderr = collect(child.stderr, stderrLimitBytes, () => {});
+    const stdout: Buffer[] = [];
+    const take = (chunk: Buffer) => {
+      if (failure !== null) return;
+      try {
+        if (onOutput === null) stdout.push(chunk);
+        else onOutput(chunk);
+      } catch (error) {
+        kill(error);
+      }
+    };
+    limited(child.stdout, command.outputLimitBytes, take, () => kill(failed(command, 'output-limit')));
+    const stderr: Buffer[] = [];
+    limited(child.stderr, stderrLimitBytes, (chunk) => stderr.push(chunk), () => {});
     // The guard says here, and only here, that it could not start Git.
     const lifeline = child.stdio[lifelineDescriptor] as Readable | null;
     lifeline?.on('data', (words: Buffer) => {
@@ -184,16 +211,14 @@ function killGuarded(child: ChildProcess): void {
   child.kill('SIGTERM');
 }
 
-/** Keeps at most `limit` bytes of a stream; the rest is dropped, after `onExcess` was told. */
-function collect(stream: Readable | null, limit: number, onExcess: () => void): Buffer[] {
-  const chunks: Buffer[] = [];
+/** Hands on at most `limit` bytes of a stream; the rest is dropped, after `onExcess` was told. */
+function limited(stream: Readable | null, limit: number, take: OutputSink, onExcess: () => void): void {
   let size = 0;
   stream?.on('data', (chunk: Buffer) => {
     if (size + chunk.length > limit) onExcess();
-    if (size < limit) chunks.push(chunk.subarray(0, limit - size));
+    if (size < limit) take(chunk.subarray(0, limit - size));
     size += chunk.length;
   });
-  return chunks;
 }
 
 function findProgram(name: string): string | null {

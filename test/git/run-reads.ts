@@ -40,6 +40,7 @@ export async function factCommands(
     readCommands.tracking(place, [main]),
     readCommands.refTips(place, [main]),
     readCommands.resolveCommit(place, tip),
+    readCommands.objectFormat(place),
     readCommands.mergeBase(place, tip, parent),
     readCommands.isAncestor(place, parent, tip),
     readCommands.divergence(place, parent, tip),
@@ -59,6 +60,7 @@ export async function workTreeCommands(
 ): Promise<readonly GitCommand[]> {
   return [
     readCommands.status(place, { ignored: true }),
+    readCommands.untracked(place),
     readCommands.diffWorkTree(place, await commitOf(git, place, 'HEAD')),
   ];
 }
