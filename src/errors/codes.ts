@@ -173,6 +173,36 @@ export const errorCodes = {
     title: 'The base is no full object name or branch of this repository.',
     legacy: 'invalid base revision',
   },
+  invalid_diff_mode: {
+    kind: 'invalid',
+    status: 422,
+    title: 'The mode is none of the documented ones.',
+    legacy: 'invalid diff mode',
+  },
+  invalid_diff_path: {
+    kind: 'invalid',
+    status: 422,
+    title: 'The path is not a plain relative path below the repository root.',
+    legacy: 'invalid diff path',
+  },
+  invalid_commit_oid: {
+    kind: 'invalid',
+    status: 422,
+    title: 'The commit is not given by its full object name.',
+    legacy: 'invalid commit oid',
+  },
+  invalid_stored_base_revision: {
+    kind: 'unsupported',
+    status: 422,
+    title: 'The base that the worktree remembers is no full object name.',
+    legacy: 'invalid stored base revision',
+  },
+  commit_not_found: {
+    kind: 'missing',
+    status: 404,
+    title: 'The repository has no commit of this name.',
+    legacy: 'commit oid not found',
+  },
 
   // Somebody else changed something.
   conflict: {
@@ -203,6 +233,12 @@ export const errorCodes = {
     kind: 'conflict',
     status: 409,
     title: 'The configuration of the repository names programs or places that are not allowed.',
+  },
+  task_base_missing: {
+    kind: 'conflict',
+    status: 409,
+    title: 'Nothing tells which commit the work of this worktree began at.',
+    legacy: 'task-base-missing',
   },
   file_busy: {
     kind: 'conflict',

@@ -86,7 +86,8 @@ export class PatchReader {
 
   /** @throws MalformedPatch when it ends in the middle, or a file has no patch that must have one */
   finish(): DiffFile[] {
-    if (this.#carriedBytes > 0 || this.#oldLeft > 0 || this.#newLeft > 0) throw new MalformedPatch('unfinished');
+    if (this.#carriedBytes > 0 || this.#oldLeft > 0 || this.#newLeft > 0)
+      throw new MalformedPatch('unfinished');
     this.#close();
     return this.#files.flatMap((file) => (this.#isShown(file) ? [finished(file)] : []));
   }
@@ -111,20 +112,15 @@ export class PatchReader {
   #line(bytes: Buffer, start: number, end: number, length: number): void {
     const file = this.#files[this.#current];
     if (file !== undefined) file.patchBytes += length + 1;
-    if (this.#oldLeft > 0 || this.#newLeft > 0) return this.#hunkLine(bytes, start, end);
     if (bytes[start] === marks.backslash && this.#afterLine) {
       this.#afterLine = false;
-      return this.#keepLine('meta', bytes, start, end);
-    }
-    this.#headerLine(bytes.latin1Slice(start, end));
+      this.#keepLine('meta', bytes, start, end);
+    } else if (this.#oldLeft > 0 || this.#newLeft > 0) this.#hunkLine(bytes, start, end);
+    else this.#headerLine(bytes.toString('latin1', start, end));
   }
 
   #hunkLine(bytes: Buffer, start: number, end: number): void {
     const mark = bytes[start];
-    if (mark === marks.backslash && this.#afterLine) {
-      this.#afterLine = false;
-      return this.#keepLine('meta', bytes, start, end);
-    }
     const file = this.#file();
     this.#afterLine = true;
     if (mark === marks.plus) {
@@ -163,10 +159,12 @@ export class PatchReader {
 
   #headerLine(line: string): void {
     this.#afterLine = false;
-    if (line.startsWith('diff --git ')) return this.#section(line);
-    if (line.startsWith('* Unmerged path ')) return this.#close();
-    const file = this.#file();
     const hunk = hunkHeader.exec(line);
+    if (line.startsWith('diff --git ')) this.#section(line);
+    else if (!line.startsWith('* Unmerged path ')) this.#inSection(this.#file(), line, hunk);
+  }
+
+  #inSection(file: OpenFile, line: string, hunk: RegExpExecArray | null): void {
     if (hunk !== null) this.#begin(file, hunk);
     else if (/^Binary files .* differ$/s.test(line)) file.binary = true;
     else if (!extendedHeader.test(line)) throw new MalformedPatch('line between hunks');
@@ -180,7 +178,9 @@ export class PatchReader {
       oldCount: this.#oldLeft,
       newStart: Number(newStart),
       newCount: this.#newLeft,
-      header: Buffer.from(words ?? '', 'latin1').toString('utf8').trim(),
+      header: Buffer.from(words ?? '', 'latin1')
+        .toString('utf8')
+        .trim(),
       lines: [],
     };
     if (this.#keeps(file)) file.hunks.push(this.#hunk);
@@ -231,7 +231,8 @@ export class PatchReader {
     if (record.status === 'U') {
       return !this.#files.some((other) => other.record.path === record.path && other.record.status !== 'U');
     }
-    if (record.status !== 'M' || record.oldMode !== record.newMode) throw new MalformedPatch('record without a section');
+    if (record.status !== 'M' || record.oldMode !== record.newMode)
+      throw new MalformedPatch('record without a section');
     return false;
   }
 }
@@ -239,8 +240,7 @@ export class PatchReader {
 function finished(file: OpenFile): DiffFile {
   const { record, additions, deletions, hunks, binary, kept } = file;
   const names = nameFields(record.path, record.oldPath);
-  const undecodable =
-    file.undecodable || names.pathBase64 !== undefined || names.oldPathBase64 !== undefined;
+  const undecodable = file.undecodable || names.pathBase64 !== undefined || names.oldPathBase64 !== undefined;
   const cut = kept ? statusNames[record.status] : 'too_large';
   return {
     ...names,
@@ -275,7 +275,6 @@ function quoted(name: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the bytes Git quotes.
   const special = /[\x00-\x1f"\\\x7f]/g;
   if (name.search(special) === -1) return name;
-  const escape = (byte: string) =>
-    `\\${letters[byte] ?? byte.charCodeAt(0).toString(8).padStart(3, '0')}`;
-  return `"${name.replace(special, escape)}"`;
+  const escaped = (byte: string) => `\\${letters[byte] ?? byte.charCodeAt(0).toString(8).padStart(3, '0')}`;
+  return `"${name.replace(special, escaped)}"`;
 }

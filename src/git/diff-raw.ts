@@ -20,7 +20,9 @@ const facts =
  * another form.
  */
 export function parseRawRecords(output: Uint8Array): readonly RawRecord[] | null {
-  const fields = Buffer.from(output.buffer, output.byteOffset, output.byteLength).toString('latin1').split('\0');
+  const fields = Buffer.from(output.buffer, output.byteOffset, output.byteLength)
+    .toString('latin1')
+    .split('\0');
   if (fields.pop() !== '') return null;
   const records: RawRecord[] = [];
   for (let index = 0; index < fields.length; ) {

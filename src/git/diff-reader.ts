@@ -1,8 +1,7 @@
-import { malformedOutput } from './expect-success.ts';
-import { type DiffBudget, type DiffFile } from './diff-file.ts';
+import type { DiffBudget, DiffFile } from './diff-file.ts';
 import { MalformedPatch, PatchReader } from './diff-patch.ts';
 import { parseRawRecords } from './diff-raw.ts';
-import { unexpectedStatus } from './expect-success.ts';
+import { malformedOutput, unexpectedStatus } from './expect-success.ts';
 import type { GitCommand, GitRunner } from './run-git.ts';
 
 /** Records of more files than anybody looks at. */
@@ -42,7 +41,18 @@ export class DiffReader {
 
   /** @throws MalformedPatch */
   push(chunk: Buffer): void {
-    if (this.#patch !== null) return this.#patch.push(chunk);
+    if (this.#patch === null) this.#record(chunk);
+    else this.#patch.push(chunk);
+  }
+
+  /** @throws MalformedPatch */
+  finish(): DiffFile[] {
+    if (this.#patch !== null) return this.#patch.finish();
+    if (this.#recordBytes > 0) throw new MalformedPatch('records without an end');
+    return [];
+  }
+
+  #record(chunk: Buffer): void {
     // No field of a record is empty, so two NULs are the end of the records.
     const end = this.#endsWithNul && chunk[0] === 0 ? 0 : chunk.indexOf('\0\0') + 1;
     const isEnd = end > 0 || (this.#endsWithNul && chunk[0] === 0);
@@ -57,12 +67,5 @@ export class DiffReader {
     this.#records = [];
     this.#patch = new PatchReader(records, this.#budget);
     this.#patch.push(chunk.subarray(end + 1));
-  }
-
-  /** @throws MalformedPatch */
-  finish(): DiffFile[] {
-    if (this.#patch !== null) return this.#patch.finish();
-    if (this.#recordBytes > 0) throw new MalformedPatch('records without an end');
-    return [];
   }
 }

@@ -116,8 +116,13 @@ class Comparison {
     // A tag leads to a commit and is none.
     if (sha !== asked) throw new AuthorityError('commit_not_found');
     const command = readCommands.commits(pinnedPlace(this.#capability), { tip: sha, excluded: [], limit: 1 });
-    const fields = (await runExpecting(this.#context.git, command, this.#signal)).toString('utf8').split('\0');
-    const parents = (fields[1] ?? '').split(' ').filter((text) => text !== '').map(parseCommitOid);
+    const fields = (await runExpecting(this.#context.git, command, this.#signal))
+      .toString('utf8')
+      .split('\0');
+    const parents = (fields[1] ?? '')
+      .split(' ')
+      .filter((text) => text !== '')
+      .map(parseCommitOid);
     if (fields[0] !== sha || parents.includes(null)) throw malformedOutput(command);
     const files = await this.#commits(parents[0] ?? emptyTreeOf(sha), sha);
     const isRoot = parents.length === 0;
@@ -154,7 +159,7 @@ class Comparison {
     if (baseOid === null) throw taskBaseMissing('not-recorded');
     const stored = parseCommitOid(baseOid);
     if (stored === null) throw new AuthorityError('invalid_stored_base_revision');
-    const [base, head] = await Promise.all([this.#existing(stored), this.#head()]);
+    const [base, head] = await bothEnded([this.#existing(stored), this.#head()]);
     if (base === null) throw taskBaseMissing('not-found');
     const baseRef = head === null ? null : await this.#mergeBase(base, head);
     if (baseRef === null) throw taskBaseMissing('no-common-ancestor');
@@ -168,9 +173,7 @@ class Comparison {
 
   async #existing(oid: CommitOid): Promise<CommitOid | null> {
     const command = readCommands.resolveCommit(pinnedPlace(this.#capability), oid);
-    const found = parseCommitOid(
-      lineOf(await runExpectingOrNone(this.#context.git, command, this.#signal)),
-    );
+    const found = parseCommitOid(lineOf(await runExpectingOrNone(this.#context.git, command, this.#signal)));
     // Digits of the other object format can only be the name of a ref.
     return found?.length === oid.length ? found : null;
   }
@@ -189,12 +192,7 @@ class Comparison {
   }
 
   async #commits(from: CommitOid | EmptyTree, to: CommitOid): Promise<DiffFile[]> {
-    const command = readCommands.diffCommits(
-      pinnedPlace(this.#capability),
-      from,
-      to,
-      this.#request.options,
-    );
+    const command = readCommands.diffCommits(pinnedPlace(this.#capability), from, to, this.#request.options);
     const files = await readDiffOutput(this.#context.git, command, this.#budget, this.#signal);
     return inDiffOrder(files);
   }
@@ -206,7 +204,7 @@ class Comparison {
     const place = await configuration.clear(this.#capability, 'work-tree', this.#signal);
     const names = new UntrackedReader(this.#limits.untrackedFiles);
     const listing = readCommands.untracked(place, options);
-    const [tracked, listed] = await Promise.all([
+    const [tracked, listed] = await bothEnded([
       readDiffOutput(git, readCommands.diffWorkTree(place, from, options), this.#budget, this.#signal),
       git.stream(listing, (chunk) => names.push(chunk), this.#signal),
     ]);
@@ -215,7 +213,7 @@ class Comparison {
     if (untracked === null) throw malformedOutput(listing);
     const added: DiffFile[] = [];
     for (const name of untracked.files) {
-      this.#signal?.throwIfAborted();
+      if (this.#signal?.aborted) throw new AuthorityError('aborted', { cause: this.#signal.reason });
       const file = await readUntrackedFile(this.#capability.held, name, this.#budget);
       if (file !== null) added.push(file);
     }
@@ -237,4 +235,10 @@ function emptyTreeOf(oid: CommitOid): EmptyTree {
 
 function taskBaseMissing(reason: string): AuthorityError {
   return new AuthorityError('task_base_missing', { details: { reason } });
+}
+
+/** A process never outlives the capability whose handles it was started on, so the second one is waited for when the first fails. */
+async function bothEnded<One, Other>(work: readonly [Promise<One>, Promise<Other>]): Promise<[One, Other]> {
+  await Promise.allSettled(work);
+  return Promise.all(work);
 }

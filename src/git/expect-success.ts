@@ -42,7 +42,8 @@ export function malformedOutput(command: GitCommand): AuthorityError {
   });
 }
 
-function unexpectedStatus(command: GitCommand, exitCode: number, stderr: Buffer): AuthorityError {
+/** Git ended with a status that is no answer. */
+export function unexpectedStatus(command: GitCommand, exitCode: number, stderr: Buffer): AuthorityError {
   return new AuthorityError('git_failed', {
     details: { command: command.name, reason: 'exit-status', exitCode },
     cause: stderr.toString('utf8'),

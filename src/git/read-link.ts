@@ -1,6 +1,6 @@
 import { readlink } from 'node:fs/promises';
-import type { HeldRoot } from '../capability/held-root.ts';
 import type { NativePath } from '../capability/handles.ts';
+import type { HeldRoot } from '../capability/held-root.ts';
 
 /**
  * The words of a symbolic link beneath a held root; nothing is followed: the directory is opened beneath the root without links, and

@@ -178,7 +178,12 @@ function runProcess(
     };
     limited(child.stdout, command.outputLimitBytes, take, () => kill(failed(command, 'output-limit')));
     const stderr: Buffer[] = [];
-    limited(child.stderr, stderrLimitBytes, (chunk) => stderr.push(chunk), () => {});
+    limited(
+      child.stderr,
+      stderrLimitBytes,
+      (chunk) => stderr.push(chunk),
+      () => {},
+    );
     // The guard says here, and only here, that it could not start Git.
     const lifeline = child.stdio[lifelineDescriptor] as Readable | null;
     lifeline?.on('data', (words: Buffer) => {

@@ -1,5 +1,5 @@
-import type { HeldRoot } from '../capability/held-root.ts';
 import { fileFacts } from '../capability/handles.ts';
+import type { HeldRoot } from '../capability/held-root.ts';
 import { codeOf, refusalOf } from '../capability/refusal.ts';
 import { type DiffBudget, type DiffFile, type DiffLine, decodeLine, nameFields } from './diff-file.ts';
 import { readLink } from './read-link.ts';

@@ -27,11 +27,11 @@ export class UntrackedReader {
   push(chunk: Buffer): void {
     let start = 0;
     for (let end = chunk.indexOf(nul); end !== -1; end = chunk.indexOf(nul, start)) {
-      this.#name(this.#carried + chunk.latin1Slice(start, end));
+      this.#name(this.#carried + chunk.toString('latin1', start, end));
       this.#carried = '';
       start = end + 1;
     }
-    this.#carried += chunk.latin1Slice(start);
+    this.#carried += chunk.toString('latin1', start);
   }
 
   /** Null when the last name is not whole. */

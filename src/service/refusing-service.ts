@@ -50,7 +50,7 @@ export function createRefusingService(missing: AuthorityError, options: ServiceO
     workspaces:
       options.registry === undefined ? { list: refuse, add: refuse, remove: refuse, confirm: refuse } : null,
     repositories: { detect: refuse, worktrees: refuse },
-    reads: { branches: refuse, commits: refuse },
+    reads: { branches: refuse, commits: refuse, diff: refuse },
     confirmWorkspace: refuse,
     readiness: async () => refusingReadiness(missing, options),
     close: () => gate.close(),

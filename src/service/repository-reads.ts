@@ -5,6 +5,8 @@ import { type BaseRevision, invalidBase, parseBaseRevision } from '../git/base-r
 import { type BranchListing, readBranches } from '../git/branches.ts';
 import { type CommitListing, readCommits } from '../git/commits.ts';
 import type { ConfigurationGate } from '../git/configuration-gate.ts';
+import { type CommitDiff, type ModeDiff, readDiff } from '../git/diff.ts';
+import type { DiffQuery } from '../git/diff-query.ts';
 import type { GitRunner } from '../git/run-git.ts';
 import { inRepository, inRepositoryOrNull } from './in-repository.ts';
 
@@ -20,6 +22,11 @@ export interface RepositoryReads {
    *   `identity_changed`
    */
   commits(selector: string, query: CommitsQuery, signal?: AbortSignal): Promise<CommitListing>;
+  /**
+   * What differs, line by line. The query is looked at only once the selector is authorised.
+   * @throws as `Authority.authorizeRepository` and `readDiff` | `identity_changed`
+   */
+  diff(selector: string, query: DiffQuery, signal?: AbortSignal): Promise<ModeDiff | CommitDiff>;
 }
 
 export interface CommitsQuery {
@@ -34,7 +41,11 @@ export interface RepositoryReadsOptions {
   readonly configuration: ConfigurationGate;
 }
 
-export function createRepositoryReads({ authority, git }: RepositoryReadsOptions): RepositoryReads {
+export function createRepositoryReads({
+  authority,
+  git,
+  configuration,
+}: RepositoryReadsOptions): RepositoryReads {
   return {
     branches(selector, signal) {
       const read = (capability: RepositoryCapability) => readBranches(capability, git, signal);
@@ -44,6 +55,13 @@ export function createRepositoryReads({ authority, git }: RepositoryReadsOptions
       const read = async (capability: RepositoryCapability) => {
         const managed = managedFactsOf(capability);
         return readCommits(capability, git, { ...baseOf(query), managed }, signal);
+      };
+      return inRepository(authority, selector, read, signal);
+    },
+    diff(selector, query, signal) {
+      const read = (capability: RepositoryCapability) => {
+        const context = { git, configuration, origin: managedFactsOf(capability) };
+        return readDiff(capability, context, query, signal);
       };
       return inRepository(authority, selector, read, signal);
     },

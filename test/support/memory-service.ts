@@ -104,6 +104,7 @@ export function memoryService(roots: MemoryRoots, overrides: Partial<WorkspaceFi
         return null;
       },
       commits: () => Promise.reject(new AuthorityError('git_repository_required')),
+      diff: () => Promise.reject(new AuthorityError('git_repository_required')),
     },
     confirmWorkspace: () => Promise.reject(new AuthorityError('not_offered')),
     readiness: async () => memoryReadiness,

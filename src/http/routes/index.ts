@@ -3,6 +3,7 @@ import type { HttpOptions } from '../options.ts';
 import { branchesRoute } from './branches.ts';
 import { commitsRoute } from './commits.ts';
 import { detectRoute } from './detect.ts';
+import { diffRoute } from './diff.ts';
 import { directoryDeleteRoute } from './directory-delete.ts';
 import { explainRoute } from './explain.ts';
 import { fileDeleteRoute } from './file-delete.ts';
@@ -33,6 +34,7 @@ export function apiRoutes(options: Pick<HttpOptions, 'signIn'>): readonly Route[
     worktreesRoute,
     branchesRoute,
     commitsRoute,
+    diffRoute,
     fileGetRoute,
     filePostRoute,
     filePutRoute,
