@@ -1,15 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import type { RawStatus } from './diff-raw.ts';
 
-export type DiffStatus =
-  | 'modified'
-  | 'added'
-  | 'deleted'
-  | 'renamed'
-  | 'copied'
-  | 'type-changed'
-  | 'binary'
-  | 'too_large';
+/** What happened to a file. */
+export type DiffChange = 'modified' | 'added' | 'deleted' | 'renamed' | 'copied' | 'type-changed';
+
+/** The same where its lines are shown; else why they are not. */
+export type DiffStatus = DiffChange | 'binary' | 'too_large';
 
 /** One line of a hunk, without its mark and its newline; a carriage return before the newline is content. */
 export interface DiffLine {
@@ -37,6 +33,7 @@ export interface DiffFile {
   /** Where a renamed or copied file was. */
   readonly oldPath: string | null;
   readonly status: DiffStatus;
+  readonly change: DiffChange;
   /** Lines, counted also where they are not shown; 0 of binary files. */
   readonly additions: number;
   readonly deletions: number;
@@ -55,7 +52,7 @@ export interface DiffFile {
   readonly oldPathBase64?: string;
 }
 
-export const statusNames: Readonly<Record<RawStatus, DiffStatus>> = {
+export const changeNames: Readonly<Record<RawStatus, DiffChange>> = {
   A: 'added',
   C: 'copied',
   D: 'deleted',

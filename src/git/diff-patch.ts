@@ -1,11 +1,11 @@
 import {
+  changeNames,
   type DiffBudget,
   type DiffFile,
   type DiffHunk,
   type DiffLine,
   decodeLine,
   nameFields,
-  statusNames,
 } from './diff-file.ts';
 import type { RawRecord } from './diff-raw.ts';
 
@@ -241,10 +241,12 @@ function finished(file: OpenFile): DiffFile {
   const { record, additions, deletions, hunks, binary, kept } = file;
   const names = nameFields(record.path, record.oldPath);
   const undecodable = file.undecodable || names.pathBase64 !== undefined || names.oldPathBase64 !== undefined;
-  const cut = kept ? statusNames[record.status] : 'too_large';
+  const change = changeNames[record.status];
+  const cut = kept ? change : 'too_large';
   return {
     ...names,
     status: binary ? 'binary' : cut,
+    change,
     additions,
     deletions,
     hunks: binary ? [] : hunks,

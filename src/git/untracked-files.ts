@@ -85,6 +85,7 @@ function bare(path: string, newMode: string | null): DiffFile {
   return {
     ...names,
     status: 'added',
+    change: 'added',
     additions: 0,
     deletions: 0,
     hunks: [],

@@ -8,7 +8,7 @@ export function patchOf(files: readonly DiffFile[]): Buffer {
 }
 
 function sectionsOf(file: DiffFile): Buffer[] {
-  if (file.status !== 'type-changed') return [section(file, file.oldMode, file.newMode, file.hunks)];
+  if (file.change !== 'type-changed') return [section(file, file.oldMode, file.newMode, file.hunks)];
   const isDeletion = (hunk: DiffHunk) => hunk.newStart === 0 && hunk.newCount === 0;
   return [
     section(file, file.oldMode, null, file.hunks.filter(isDeletion)),
@@ -35,7 +35,7 @@ function section(
   else if (newMode === null) lines.push(`deleted file mode ${oldMode}`);
   else if (oldMode !== newMode) lines.push(`old mode ${oldMode}`, `new mode ${newMode}`);
   if (file.oldPath !== null) {
-    const verb = file.status === 'copied' ? 'copy' : 'rename';
+    const verb = file.change === 'copied' ? 'copy' : 'rename';
     lines.push('similarity index 90%', `${verb} from ${quote(oldPath)}`, `${verb} to ${quote(path)}`);
   }
   if (hunks.length > 0) {
@@ -79,7 +79,7 @@ export async function applied(repository: string, from: string, files: readonly 
       const path = Buffer.from(bytesOf(file.path, file.pathBase64), 'latin1').toString();
       const words = file.newMode === null ? ['--force-remove'] : ['--add'];
       await run(['update-index', ...words, '--', path]);
-      if (file.oldPath !== null && file.status !== 'copied') {
+      if (file.oldPath !== null && file.change === 'renamed') {
         await run(['update-index', '--force-remove', '--', file.oldPath]);
       }
     }

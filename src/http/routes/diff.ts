@@ -4,6 +4,8 @@ import { okField, selectorField } from '../fields.ts';
 
 const countField = z.int().nonnegative();
 
+const changes = ['modified', 'added', 'deleted', 'renamed', 'copied', 'type-changed'] as const;
+
 const lineSchema = z.strictObject({
   type: z
     .enum(['add', 'del', 'ctx', 'meta'])
@@ -32,8 +34,9 @@ const fileSchema = z.strictObject({
   path: z.string(),
   oldPath: z.string().nullable(),
   status: z
-    .enum(['modified', 'added', 'deleted', 'renamed', 'copied', 'type-changed', 'binary', 'too_large'])
+    .enum([...changes, 'binary', 'too_large'])
     .meta({ description: 'too_large: over 1 MiB, or over what was left of 2 MiB for all files.' }),
+  change: z.enum(changes).meta({ description: 'What happened, also where the lines are not shown.' }),
   additions: countField,
   deletions: countField,
   hunks: z.array(hunkSchema).meta({ description: 'Empty for binary and too_large.' }),
