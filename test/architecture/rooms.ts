@@ -63,6 +63,7 @@ export const builtinRules: Readonly<Record<string, readonly string[]>> = {
     'capability/state-directory.ts',
     'capability/state-log.ts',
     'authority/canonical-path.ts',
+    'git/read-link.ts',
   ],
   'node:module': ['native/load.ts'],
   'node:worker_threads': ['native/load.ts'],

@@ -60,7 +60,7 @@ export async function workTreeCommands(
 ): Promise<readonly GitCommand[]> {
   return [
     readCommands.status(place, { ignored: true }),
-    readCommands.untracked(place),
     readCommands.diffWorkTree(place, await commitOf(git, place, 'HEAD')),
+    readCommands.untracked(place),
   ];
 }

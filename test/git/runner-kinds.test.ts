@@ -74,3 +74,33 @@ it('W19: closing the runner kills what its network commands started', async () =
   await expect.poll(() => processes.filter(isRunning), { timeout: 10_000 }).toEqual([]);
   await rm(place, { recursive: true, force: true });
 });
+
+it('W32: what is streamed comes whole and in order, and is kept nowhere', async () => {
+  let size = 0;
+  const command = deed({ outputLimitBytes: 3_000_000 }, 'print', '3000000');
+  const { exitCode, stdout } = await create().stream(command, (chunk) => {
+    size += chunk.length;
+  });
+  expect([exitCode, size, stdout.length]).toEqual([0, 3_000_000, 0]);
+});
+
+it('R04: a stream over its limit is a failure, and nothing over the limit is handed on', async () => {
+  let size = 0;
+  const streamed = create().stream(deed({}, 'print', '100000'), (chunk) => {
+    size += chunk.length;
+  });
+  await expect(streamed).rejects.toMatchObject({ details: { reason: 'output-limit' } });
+  expect(size).toBeLessThanOrEqual(1000);
+});
+
+it('what a reader throws ends the program and is thrown', async () => {
+  const runner = create();
+  const thrown = new Error('enough');
+  let calls = 0;
+  const streamed = runner.stream(deed({ outputLimitBytes: 1e9 }, 'print', '10000000'), () => {
+    calls += 1;
+    throw thrown;
+  });
+  await expect(streamed).rejects.toBe(thrown);
+  expect([calls, runner.running]).toEqual([1, 0]);
+});

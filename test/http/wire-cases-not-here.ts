@@ -14,11 +14,24 @@ export const elsewhereRows: Readonly<Record<string, string>> = {
   'run-worktrees-list': 'test/http/wire-cases-worktrees.test.ts',
   'sec-poison-commits': 'test/http/commits.test.ts',
   'run-commits': 'test/http/commits.test.ts',
+  'sec-diff-base-1': 'test/http/diff.test.ts',
+  'sec-diff-base-2': 'test/http/diff.test.ts',
+  'sec-diff-base-3': 'test/http/diff.test.ts',
+  'sec-diff-base-4': 'test/http/diff.test.ts',
+  'sec-diff-commit-1': 'test/http/diff.test.ts',
+  'sec-diff-commit-2': 'test/http/diff.test.ts',
+  'sec-diff-commit-3': 'test/http/diff.test.ts',
+  'sec-diff-commit-4': 'test/http/diff.test.ts',
+  'sec-diff-commit-unknown': 'test/http/diff.test.ts',
+  'sec-diff-literal-1': 'test/http/diff.test.ts',
+  'sec-diff-session': 'test/http/diff.test.ts',
+  'sec-diff-head-oid': 'test/http/diff.test.ts',
+  'sec-diff-base-ref': 'test/http/diff.test.ts',
+  'run-task-ok': 'test/http/diff.test.ts',
 };
 
 const snapshots = 'repository snapshots are not offered yet: /snapshot, /snapshots, /events';
 const actions = 'Git actions are not offered yet: /action';
-const diffs = 'diffs are not offered yet: /diff';
 const worktrees = 'worktrees are not made, archived or cleaned up yet: POST /worktrees and what is below it';
 const forge = 'the forge is not asked yet: /pull, /pulls, pull requests as worktrees';
 const sessions = 'there is no session guard yet';
@@ -43,20 +56,6 @@ export const laterRows: Readonly<Record<string, string>> = {
   'run-ambient-common': actions,
   'run-limiter-pins': actions,
   'run-parent-guard': actions,
-  'sec-diff-base-1': diffs,
-  'sec-diff-base-2': diffs,
-  'sec-diff-base-3': diffs,
-  'sec-diff-base-4': diffs,
-  'sec-diff-commit-1': diffs,
-  'sec-diff-commit-2': diffs,
-  'sec-diff-commit-3': diffs,
-  'sec-diff-commit-4': diffs,
-  'sec-diff-commit-unknown': diffs,
-  'sec-diff-literal-1': diffs,
-  'sec-diff-session': diffs,
-  'sec-diff-head-oid': diffs,
-  'sec-diff-base-ref': diffs,
-  'run-task-ok': diffs,
   'sec-create-base-expr': worktrees,
   'sec-archive-path-mismatch': worktrees,
   'sec-archive-unsafe': worktrees,

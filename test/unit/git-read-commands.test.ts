@@ -37,6 +37,7 @@ const rows: readonly (readonly [GitCommand, readonly string[]])[] = [
   [readCommands.diffCommits(place, emptyTrees.sha1, two, { path }), [emptyTrees.sha1, two, '--', path]],
   [readCommands.diffWorkTree(cleared, two), [two, '--']],
   [readCommands.status(cleared, { ignored: true, path }), ['--', path]],
+  [readCommands.untracked(cleared, { path }), ['--', path]],
 ];
 
 describe('the commands that read', () => {
@@ -60,24 +61,25 @@ describe('the commands that read', () => {
     }
   });
 
-  it.each([...rows.map(([command]) => command), readCommands.configuration(place)])(
-    'R06: $name keeps to the held directories',
-    (command) => {
-      expect(command.directory).toBe(directory);
-      expect(command.environment).toMatchObject({
-        GIT_DIR: pins.gitDirectory,
-        GIT_COMMON_DIR: pins.commonDirectory,
-        GIT_WORK_TREE: pins.workTree,
-        GIT_OPTIONAL_LOCKS: '0',
-        GIT_NO_LAZY_FETCH: '1',
-        GIT_ALLOW_PROTOCOL: '',
-      });
-    },
-  );
+  it.each([
+    ...rows.map(([command]) => command),
+    readCommands.configuration(place),
+    readCommands.objectFormat(place),
+  ])('R06: $name keeps to the held directories', (command) => {
+    expect(command.directory).toBe(directory);
+    expect(command.environment).toMatchObject({
+      GIT_DIR: pins.gitDirectory,
+      GIT_COMMON_DIR: pins.commonDirectory,
+      GIT_WORK_TREE: pins.workTree,
+      GIT_OPTIONAL_LOCKS: '0',
+      GIT_NO_LAZY_FETCH: '1',
+      GIT_ALLOW_PROTOCOL: '',
+    });
+  });
 
   it('the drivers of the operator go to commands that look at files', () => {
     for (const [command] of rows) {
-      const looks = ['diff-work-tree', 'status'].includes(command.name);
+      const looks = ['diff-work-tree', 'status', 'untracked'].includes(command.name);
       expect(command.arguments.includes('filter.x.clean=y'), command.name).toBe(looks);
     }
   });

@@ -7,7 +7,7 @@ const areas: Readonly<Record<string, string>> = {
   files: 'files.test.ts',
   write: 'write.test.ts',
   http: 'http.test.ts',
-  'git-args': 'no Git command takes a value from a request yet',
+  'git-args': 'git-args.test.ts',
   worktree: 'worktrees are listed, but not made, archived or removed yet',
   pr: 'the forge is not asked yet',
   'session-guard': 'there is no session guard yet',
