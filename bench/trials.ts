@@ -313,6 +313,26 @@ export const trials: readonly Trial[] = [
   },
   {
     kind: 'contest',
+    id: 'diff-5k',
+    trial: 'diff of 5,000 changed files, read into files and hunks',
+    against: '`git diff` itself, its output thrown away',
+    variants: [
+      {
+        name: 'files as they are',
+        must: timeAtMost(1.5),
+        goal: timeAtMost(1.15),
+        prepare: async (cleanup) => (await import('./trials/diff-5k.ts')).prepareFiles(cleanup),
+      },
+      {
+        name: 'one commit',
+        must: timeAtMost(1.5),
+        goal: timeAtMost(1.15),
+        prepare: async (cleanup) => (await import('./trials/diff-5k.ts')).prepareCommit(cleanup),
+      },
+    ],
+  },
+  {
+    kind: 'contest',
     id: 'http-read',
     trial: 'GET /file of 4 KiB through every gate, requests a second',
     against: 'an Express route with bare `fs.promises.readFile` and `res.json`',
