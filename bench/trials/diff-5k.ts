@@ -73,7 +73,7 @@ async function writeFiles(root: string, word: string): Promise<void> {
   for (let index = 0; index < files; index += 1) {
     const directory = join(root, `directory-${Math.floor(index / filesInDirectory)}`);
     if (index % filesInDirectory === 0) await mkdir(directory, { recursive: true });
-    const lines = Array.from({ length: 20 }, (_, line) => `line ${line} of file ${index}`);
+    const lines = Array.from({ length: 20 }, (_, line) => `line ${line}`);
     lines[10] = `the ${word} version of ${index}`;
     await writeFile(join(directory, `file-${index}`), `${lines.join('\n')}\n`);
   }

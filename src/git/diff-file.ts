@@ -116,7 +116,7 @@ export class DiffBudget {
 }
 
 /** A name for people, and its bytes where it is not UTF-8. */
-export function decodeName(latin1: string): { readonly text: string; readonly base64: string | null } {
+function decodeName(latin1: string): { readonly text: string; readonly base64: string | null } {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: what is not ASCII is looked for.
   if (/^[\x00-\x7f]*$/.test(latin1)) return { text: latin1, base64: null };
   const bytes = Buffer.from(latin1, 'latin1');

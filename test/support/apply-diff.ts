@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import type { DiffFile, DiffHunk } from '../../src/git/diff-file.ts';
 
 /** Writes a diff back as a patch that Git understands, from nothing but its fields. Binary files have no lines and are left out. */
-export function patchOf(files: readonly DiffFile[]): Buffer {
+function patchOf(files: readonly DiffFile[]): Buffer {
   return Buffer.concat(files.filter(({ status }) => status !== 'binary').flatMap(sectionsOf));
 }
 
