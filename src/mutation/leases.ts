@@ -2,7 +2,7 @@ import type { StateDirectory, StateLock } from '../capability/state-directory.ts
 import type { GateKey } from './mutation-gate.ts';
 
 /** The classes of keys in lock order. A holder of a later class never waits for an earlier one (see `GateKey`). */
-const classes = ['root', 'file'] as const;
+const classes = ['family', 'root', 'file'] as const;
 type KeyClass = (typeof classes)[number];
 
 /** Each place has a second byte, that far above it, which whoever waits for the place tries to hold. */
@@ -38,7 +38,7 @@ export class Leases {
     this.#files = files;
   }
 
-  /** Opens `locks/root` and `locks/file` below the state directory. @throws `state_unavailable` */
+  /** Opens one file a class, `locks/family` and so on, below the state directory. @throws `state_unavailable` */
   static async open(state: StateDirectory): Promise<Leases> {
     return new Leases(state, await openFiles(state));
   }
@@ -65,9 +65,9 @@ export class Leases {
   }
 
   async #openAnew(): Promise<void> {
-    const { root, file } = await openFiles(this.#state);
+    const files = await openFiles(this.#state);
     this.close();
-    Object.assign(this.#files, { root, file });
+    Object.assign(this.#files, files);
     this.#stale = false;
   }
 
@@ -89,11 +89,12 @@ export class Leases {
 }
 
 async function openFiles(state: StateDirectory): Promise<Record<KeyClass, SharedLock>> {
-  const root = await state.openLock('root');
+  const opened: Partial<Record<KeyClass, SharedLock>> = {};
   try {
-    return { root: new SharedLock(root), file: new SharedLock(await state.openLock('file')) };
+    for (const name of classes) opened[name] = new SharedLock(await state.openLock(name));
+    return opened as Record<KeyClass, SharedLock>;
   } catch (error) {
-    root.close();
+    for (const file of Object.values(opened)) file.close();
     throw error;
   }
 }
@@ -110,7 +111,7 @@ export function leaseSlots(keys: readonly GateKey[]): readonly LeaseSlot[] {
 }
 
 function slotOf(key: GateKey): LeaseSlot {
-  return { lockClass: key.startsWith('root:') ? 'root' : 'file', slot: hash47(key) };
+  return { lockClass: key.slice(0, key.indexOf(':')) as KeyClass, slot: hash47(key) };
 }
 
 /**

@@ -16,8 +16,11 @@ export interface MutationGate {
   close(): Promise<void>;
 }
 
-/** `root:` and `file:` keys are absolute canonical paths. Lock order: root before file; holders of a file never wait for a root. */
-export type GateKey = `root:${string}` | `file:${string}`;
+/**
+ * `family:` keys name all checkouts of one repository by the identity of their common directory, `root:` and `file:` keys are absolute
+ * canonical paths. Lock order: family, root, file; a holder never waits for an earlier class, and changes of files take no family at all.
+ */
+export type GateKey = `family:${string}` | `root:${string}` | `file:${string}`;
 
 export interface WaitOptions {
   readonly signal?: AbortSignal;

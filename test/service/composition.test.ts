@@ -171,7 +171,7 @@ describe('a service', () => {
     await writeFile(join(sandbox, 'state/locks'), '');
     expect(await refusalOf(start)).toMatchObject({
       code: 'state_unavailable',
-      details: { file: 'locks/root' },
+      details: { file: 'locks/family' },
     });
     expect(testBinding.openHandles()).toBe(before);
   });

@@ -54,10 +54,10 @@ describe('places of keys', () => {
     ]);
   });
 
-  it('come in one order, roots first, each once', () => {
-    const keys: GateKey[] = ['file:/b', 'root:/z', 'file:/a', 'root:/y', 'file:/b'];
+  it('R22: come in one order, families first, then roots, each once', () => {
+    const keys: GateKey[] = ['file:/b', 'root:/z', 'family:1:2', 'file:/a', 'root:/y', 'file:/b'];
     const slots = leaseSlots(keys);
-    expect(slots.map(({ lockClass }) => lockClass)).toEqual(['root', 'root', 'file', 'file']);
+    expect(slots.map(({ lockClass }) => lockClass)).toEqual(['family', 'root', 'root', 'file', 'file']);
     expect(leaseSlots([...keys].reverse())).toEqual(slots);
   });
 
