@@ -1,11 +1,15 @@
+import type { RepositoryActions } from './actions/repository-actions.ts';
 import type { Authority } from './authority/authority.ts';
 import type { Repositories } from './authority/repositories.ts';
 import type { WorkspaceFiles } from './files/workspace-files.ts';
 import type { WorkspaceRow } from './registry/workspace-registry.ts';
 import type { RepositoryReads } from './service/repository-reads.ts';
 
+export type * from './actions/repository-actions.ts';
 export type { Detection, Repositories, WorktreeListing } from './authority/repositories.ts';
 export type { WorktreeItem } from './authority/worktree-listing.ts';
+export type { AllowedDriver } from './git/allowed-drivers.ts';
+export type { NetworkAccess, NetworkProtocol } from './git/network-access.ts';
 export type { ManagedRoot } from './proof/managed-namespace.ts';
 export { createService } from './service/create-service.ts';
 export type { RepositoryReads } from './service/repository-reads.ts';
@@ -19,6 +23,7 @@ export interface Service extends AsyncDisposable {
   readonly workspaces: Workspaces | null;
   readonly repositories: Repositories;
   readonly reads: RepositoryReads;
+  readonly actions: RepositoryActions;
   /**
    * Accepts what stands under a registered path now as the workspace, after it was replaced on purpose (decisions 1.9). In the embedded
    * registry this renews the row; for a row of the host's registry it renews the identity that is pinned in the state directory.

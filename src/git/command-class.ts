@@ -8,7 +8,9 @@ export interface CommandPlace extends ProofReadPlace {
 }
 
 /** What all commands of one kind may use up. */
-export type CommandClass = Pick<GitCommand, 'deadlineMs' | 'dataLimitBytes' | 'outputLimitBytes'>;
+export type CommandClass = Pick<GitCommand, 'deadlineMs' | 'dataLimitBytes' | 'outputLimitBytes' | 'network'>;
+
+type CommandClassName = 'proof' | 'history' | 'content' | 'patch' | 'change' | 'fetch' | 'push';
 
 const mebibyte = 1024 * 1024;
 
@@ -18,12 +20,17 @@ const mebibyte = 1024 * 1024;
  * - `history` walks refs and commits, and prints a bounded record for each.
  * - `patch` is `content` whose output is read as it comes, so that only its length costs time.
  * - `content` reads blobs and the work tree. Git holds both sides of a file in memory, up to core.bigFileThreshold of 512 MiB each.
+ * - `change` writes objects, the index or refs, and says little.
+ * - `fetch` and `push` wait for another machine.
  */
-export const commandClasses: Readonly<Record<'proof' | 'history' | 'content' | 'patch', CommandClass>> = {
+export const commandClasses: Readonly<Record<CommandClassName, CommandClass>> = {
   proof: { deadlineMs: 5000, dataLimitBytes: 256 * mebibyte, outputLimitBytes: 8 * mebibyte },
   history: { deadlineMs: 30_000, dataLimitBytes: 1024 * mebibyte, outputLimitBytes: 32 * mebibyte },
   content: { deadlineMs: 60_000, dataLimitBytes: 2048 * mebibyte, outputLimitBytes: 64 * mebibyte },
   patch: { deadlineMs: 60_000, dataLimitBytes: 2048 * mebibyte, outputLimitBytes: 2048 * mebibyte },
+  change: { deadlineMs: 120_000, dataLimitBytes: 2048 * mebibyte, outputLimitBytes: mebibyte },
+  fetch: { deadlineMs: 120_000, dataLimitBytes: 2048 * mebibyte, outputLimitBytes: mebibyte, network: true },
+  push: { deadlineMs: 180_000, dataLimitBytes: 2048 * mebibyte, outputLimitBytes: mebibyte, network: true },
 };
 
 export interface CommandParts {
@@ -32,6 +39,8 @@ export interface CommandParts {
   /** More settings, after the fixed ones, so that they win over them. */
   readonly settings?: readonly string[];
   readonly input?: Uint8Array;
+  /** More variables, which win over those of a proof read. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 /** Puts a row of a table together. Only tables call it: `words` hold nothing but their own text and typed values. */
@@ -39,12 +48,12 @@ export function makeCommand(
   name: string,
   limits: CommandClass,
   place: CommandPlace,
-  { words, settings = [], input }: CommandParts,
+  { words, settings = [], input, environment = {} }: CommandParts,
 ): GitCommand {
   return {
     name,
     arguments: [...fixedArguments, ...settings.flatMap((setting) => ['-c', setting]), ...words],
-    environment: proofReadEnvironment(place),
+    environment: { ...proofReadEnvironment(place), ...environment },
     directory: place.directory,
     ...limits,
     ...(input === undefined ? {} : { input }),

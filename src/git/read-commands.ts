@@ -77,6 +77,12 @@ export const readCommands = {
       words: ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`],
     }),
 
+  /** The tree of a commit. */
+  treeOf: (place: PinnedPlace, commit: CommitOid): GitCommand =>
+    makeCommand('tree-of', history, place, {
+      words: ['rev-parse', '--verify', '--quiet', '--end-of-options', `${commit}^{tree}`],
+    }),
+
   /** The best common ancestor; exit status 1 when there is none. */
   mergeBase: (place: PinnedPlace, one: CommitOid, other: CommitOid): GitCommand =>
     makeCommand('merge-base', history, place, { words: ['merge-base', '--end-of-options', one, other] }),

@@ -23,7 +23,18 @@ export interface Problem {
   /** The version that stands there now, where that is what the change missed. */
   readonly sha1?: string;
   readonly etag?: string;
+  /** By which existing clients choose their text for a refused action, and what fills it in (wire contract, 1.6). */
+  readonly reasonKey?: unknown;
+  readonly params?: unknown;
+  readonly reason?: unknown;
+  /** What an action left when it failed. */
+  readonly partial?: unknown;
+  readonly stage?: unknown;
+  readonly staged?: unknown;
 }
+
+/** Details that the contract of actions has beside the code, not below `details`. */
+const actionFields = ['reasonKey', 'params', 'partial', 'stage', 'staged'] as const;
 
 /** Whom the problem is shown to, which decides what it may name. */
 export interface ProblemScope {
@@ -47,6 +58,8 @@ export function describeProblem(error: AuthorityError, scope: ProblemScope): Pro
     retryable: error.retryable,
     ...(Object.keys(details).length === 0 ? {} : { details }),
     ...(error.code === 'conflict' || error.code === 'precondition_failed' ? currentVersion(details) : {}),
+    ...(error.code === 'ref_moved' ? { reason: details['reason'] } : {}),
+    ...actionFacts(details),
   };
 }
 
@@ -57,6 +70,11 @@ export function asAuthorityError(error: unknown, signal: () => AbortSignal): Aut
     return new AuthorityError('aborted', { cause: error });
   }
   return new AuthorityError('internal_error', { cause: error });
+}
+
+function actionFacts(details: Readonly<Record<string, unknown>>): Partial<Problem> {
+  const given = actionFields.filter((name) => Object.hasOwn(details, name));
+  return Object.fromEntries(given.map((name) => [name, details[name]]));
 }
 
 function currentVersion(details: Readonly<Record<string, unknown>>): { sha1?: string; etag?: string } {

@@ -1,3 +1,4 @@
+import { createRepositoryActions } from '../actions/create-actions.ts';
 import { createAuthority } from '../authority/create-authority.ts';
 import { protectStateDirectory } from '../authority/ports.ts';
 import { createRepositories } from '../authority/repositories.ts';
@@ -7,6 +8,7 @@ import { isAuthorityError } from '../errors/index.ts';
 import { createWorkspaceFiles } from '../files/index.ts';
 import { readBranchFacts } from '../git/branch-facts.ts';
 import { createConfigurationGate } from '../git/configuration-gate.ts';
+import { assertNetworkAccess } from '../git/network-access.ts';
 import { createGitRunner } from '../git/run-git.ts';
 import { readWorktreeTable } from '../git/worktree-table.ts';
 import { createMutationGate } from '../mutation/gate.ts';
@@ -27,6 +29,7 @@ import { recoverState } from './recover-state.ts';
 import { createRefusingService, findBinding } from './refusing-service.ts';
 import { createRepositoryReads } from './repository-reads.ts';
 import type { ServiceOptions } from './service-options.ts';
+import { createUserReader } from './user-reader.ts';
 import { createWorkspaces } from './workspaces.ts';
 
 /**
@@ -64,7 +67,8 @@ async function compose(
   gate: MutationGate,
   options: ServiceOptions,
 ): Promise<Service> {
-  const { limits = {} } = options;
+  const { limits = {}, network = {} } = options;
+  assertNetworkAccess(network);
   const embedded = options.registry === undefined ? await openFileRegistry(state, gate) : null;
   const registry = options.registry ?? embedded;
   if (registry === null) throw new TypeError('no registry');
@@ -115,6 +119,14 @@ async function compose(
       readWorktrees: (capability, signal) => readWorktreeTable(capability, git, signal),
     }),
     reads: createRepositoryReads({ authority, git, configuration }),
+    actions: createRepositoryActions({
+      authority,
+      gate,
+      git,
+      configuration,
+      user: createUserReader(git, options.home),
+      network,
+    }),
     confirmWorkspace: (path) =>
       workspaces === null
         ? confirmHostWorkspace({ registry, pins, surveyor: authority, state }, path)

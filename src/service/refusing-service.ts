@@ -51,6 +51,7 @@ export function createRefusingService(missing: AuthorityError, options: ServiceO
       options.registry === undefined ? { list: refuse, add: refuse, remove: refuse, confirm: refuse } : null,
     repositories: { detect: refuse, worktrees: refuse },
     reads: { branches: refuse, commits: refuse, diff: refuse },
+    actions: { commit: refuse, fetch: refuse, push: refuse },
     confirmWorkspace: refuse,
     readiness: async () => refusingReadiness(missing, options),
     close: () => gate.close(),

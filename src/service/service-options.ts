@@ -1,4 +1,5 @@
 import type { AllowedDriver } from '../git/allowed-drivers.ts';
+import type { NetworkAccess } from '../git/network-access.ts';
 import type { NativeBinding } from '../native/binding.ts';
 import type { ManagedRoot } from '../proof/managed-namespace.ts';
 import type { NodegitState, ProverMode } from '../proof/provers.ts';
@@ -22,6 +23,10 @@ export interface ServiceOptions {
   readonly binding?: NativeBinding;
   /** Default: silence. */
   readonly logger?: Logger;
+  /** How Git reaches other machines; default: https and ssh without credentials. */
+  readonly network?: NetworkAccess;
+  /** Home whose Git configuration names the author of commits and the ignore file; default: that of this process. */
+  readonly home?: string;
   readonly limits?: Partial<ServiceLimits>;
 }
 

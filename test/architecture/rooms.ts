@@ -21,13 +21,26 @@ export const roomRules: Readonly<Record<string, RoomRule>> = {
     rooms: ['errors', 'capability', 'proof'],
     files: ['registry/workspace-registry.ts'],
   },
+  actions: { rooms: ['errors', 'capability', 'git', 'mutation', 'authority'] },
   service: {
-    rooms: ['errors', 'native', 'capability', 'mutation', 'registry', 'files', 'git', 'proof', 'authority'],
+    rooms: [
+      'errors',
+      'native',
+      'capability',
+      'mutation',
+      'registry',
+      'files',
+      'git',
+      'proof',
+      'authority',
+      'actions',
+    ],
   },
   http: {
     rooms: ['errors', 'service'],
     files: ['capability/beneath-path.ts', 'git/values.ts'],
     types: [
+      'actions/repository-actions.ts',
       'authority/authority.ts',
       'capability/file-capability.ts',
       'files/workspace-files.ts',

@@ -62,11 +62,16 @@ export async function createHttpLab(options: HttpLabOptions = {}): Promise<HttpL
     },
   };
   const stateDirectory = join(sandbox, 'state');
-  const [managedRoot, pluginRoot] = [join(stateDirectory, 'worktrees'), join(sandbox, 'home/worktrees')];
+  const home = join(sandbox, 'home');
+  await mkdir(home);
+  await writeFile(join(home, '.gitconfig'), '[user]\n\tname = A Person\n\temail = person@example.invalid\n');
+  const [managedRoot, pluginRoot] = [join(stateDirectory, 'worktrees'), join(home, 'worktrees')];
   const service = await createService({
     stateDirectory,
     prover: 'git',
     binding,
+    home,
+    network: { protocols: ['file'] },
     managedRoots: [
       { path: managedRoot, scheme: 'authority' },
       { path: pluginRoot, scheme: 'plugin' },

@@ -72,10 +72,11 @@ export function memoryService(roots: MemoryRoots, overrides: Partial<WorkspaceFi
     if (!roots.has(selector)) throw new AuthorityError('workspace_not_authorized');
     return memoryCapability(selector);
   };
+  const noRepository = () => Promise.reject(new AuthorityError('git_repository_required'));
   return {
     authority: {
       authorize,
-      authorizeRepository: () => Promise.reject(new AuthorityError('git_repository_required')),
+      authorizeRepository: noRepository,
       explain: async (selector) => ({
         selector,
         authorized: roots.has(selector),
@@ -106,6 +107,7 @@ export function memoryService(roots: MemoryRoots, overrides: Partial<WorkspaceFi
       commits: () => Promise.reject(new AuthorityError('git_repository_required')),
       diff: () => Promise.reject(new AuthorityError('git_repository_required')),
     },
+    actions: { commit: noRepository, fetch: noRepository, push: noRepository },
     confirmWorkspace: () => Promise.reject(new AuthorityError('not_offered')),
     readiness: async () => memoryReadiness,
     close: async () => undefined,

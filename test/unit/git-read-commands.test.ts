@@ -29,6 +29,7 @@ const rows: readonly (readonly [GitCommand, readonly string[]])[] = [
   [readCommands.refTips(place, [ref, ref]), [ref, ref]],
   [readCommands.resolveCommit(place, 'HEAD'), ['HEAD^{commit}']],
   [readCommands.resolveCommit(place, ref), ['refs/heads/-x^{commit}']],
+  [readCommands.treeOf(place, one), [`${one}^{tree}`]],
   [readCommands.mergeBase(place, one, two), [one, two]],
   [readCommands.isAncestor(place, one, two), [one, two]],
   [readCommands.divergence(place, one, two), [`${one}...${two}`, '--']],

@@ -2,6 +2,7 @@ import type { Route } from '../define-route.ts';
 import type { HttpOptions } from '../options.ts';
 import { branchesRoute } from './branches.ts';
 import { commitsRoute } from './commits.ts';
+import { actionRoute } from './action.ts';
 import { detectRoute } from './detect.ts';
 import { diffRoute } from './diff.ts';
 import { directoryDeleteRoute } from './directory-delete.ts';
@@ -35,6 +36,7 @@ export function apiRoutes(options: Pick<HttpOptions, 'signIn'>): readonly Route[
     branchesRoute,
     commitsRoute,
     diffRoute,
+    actionRoute,
     fileGetRoute,
     filePostRoute,
     filePutRoute,

@@ -1,0 +1,102 @@
+import { AuthorityError, isAuthorityError } from '../errors/index.ts';
+import { type CapturedHead, captureHead } from '../git/captured-head.ts';
+import { malformedOutput, runExpecting } from '../git/expect-success.ts';
+import { type PinnedPlace, pinnedPlace } from '../git/pinned-place.ts';
+import { emptyTrees, readCommands } from '../git/read-commands.ts';
+import type { GitCommand, GitRunner } from '../git/run-git.ts';
+import { runWriting } from '../git/run-writing.ts';
+import type { UserIdentity } from '../git/user-configuration.ts';
+import { type CommitMessage, type CommitOid, type ObjectOid, parseCommitOid } from '../git/values.ts';
+import { writeCommands } from '../git/write-commands.ts';
+import type { ActionContext } from './action-context.ts';
+import { actionRefused } from './action-refusal.ts';
+import type { FamilyTurn } from './in-family.ts';
+import { whileLocked } from './index-lock.ts';
+import type { ActionWarning, CommitOutcome } from './repository-actions.ts';
+
+export interface IndexCommit {
+  /** Where HEAD stood when the action began. */
+  readonly head: CapturedHead;
+  /** Further parents; empty but for a merge. */
+  readonly mergeHeads: readonly CommitOid[];
+  readonly message: CommitMessage;
+  readonly identity: UserIdentity;
+}
+
+/**
+ * Makes a commit of the index and moves the captured branch to it, if the branch and HEAD still are what was captured. Until the one step
+ * that moves it, nothing is to be seen of the commit; after it, the commit is whole.
+ * @throws `ref_moved`: nothing was committed, unless details.committed names a commit that the branch no longer leads to
+ */
+export async function commitIndex(
+  { git }: ActionContext,
+  turn: FamilyTurn,
+  { head, mergeHeads, message, identity }: IndexCommit,
+): Promise<CommitOutcome> {
+  const { capability } = turn;
+  const place = pinnedPlace(capability);
+  const tree = await whileLocked(capability, () => runForOid(git, writeCommands.writeTree(place)));
+  if (mergeHeads.length === 0 && tree === (await treeOfHead(git, place, head, tree))) {
+    throw actionRefused('actions.commit.clean');
+  }
+  const parents = head.commit === null ? mergeHeads : [head.commit, ...mergeHeads];
+  const next = await runForOid(git, writeCommands.commitTree(place, { tree, parents, message, identity }));
+  // Whoever switched the branch meanwhile may have changed the index, too.
+  if (!isSame(await captureHead(capability, git), head)) throw refMoved();
+  await turn.assertCurrent();
+  const ref = head.branch ?? 'HEAD';
+  await runWriting(git, writeCommands.updateRef(place, { ref, next, previous: head.commit, identity }));
+  await assertCommitted(git, turn, head, next);
+  const warnings = mergeHeads.length === 0 ? [] : await endMerge(git, place);
+  return { oid: next, warnings };
+}
+
+async function treeOfHead(
+  git: GitRunner,
+  place: PinnedPlace,
+  { commit }: CapturedHead,
+  tree: ObjectOid,
+): Promise<string> {
+  if (commit === null) return emptyTrees[tree.length === 40 ? 'sha1' : 'sha256'];
+  return (await runExpecting(git, readCommands.treeOf(place, commit))).toString('latin1').trimEnd();
+}
+
+/** The commit stands when its branch leads to it, or to what somebody has built upon it since. */
+async function assertCommitted(
+  git: GitRunner,
+  { capability }: FamilyTurn,
+  head: CapturedHead,
+  next: CommitOid,
+): Promise<void> {
+  const place = pinnedPlace(capability);
+  const now = await git.run(readCommands.resolveCommit(place, head.branch ?? 'HEAD'));
+  const oid = parseCommitOid(now.stdout.toString('latin1').trimEnd());
+  if (oid === next) return;
+  const isBelow = oid !== null && (await git.run(readCommands.isAncestor(place, next, oid))).exitCode === 0;
+  if (!isBelow) throw refMoved({ committed: next, partial: true, stage: 'postcondition' });
+}
+
+/** The commit is made, whatever becomes of the traces of the merge; the next commit forgets them. */
+async function endMerge(git: GitRunner, place: PinnedPlace): Promise<readonly ActionWarning[]> {
+  try {
+    await runWriting(git, writeCommands.endMerge(place));
+    return [];
+  } catch (error) {
+    if (!isAuthorityError(error)) throw error;
+    return [{ stage: 'end-merge', code: error.code }];
+  }
+}
+
+async function runForOid(git: GitRunner, command: GitCommand): Promise<CommitOid> {
+  const oid = parseCommitOid((await runWriting(git, command)).toString('latin1').trimEnd());
+  if (oid === null) throw malformedOutput(command);
+  return oid;
+}
+
+function isSame(left: CapturedHead, right: CapturedHead): boolean {
+  return left.branch === right.branch && left.commit === right.commit;
+}
+
+function refMoved(details: Readonly<Record<string, unknown>> = {}): AuthorityError {
+  return new AuthorityError('ref_moved', { details: { reason: 'stale-target', ...details } });
+}

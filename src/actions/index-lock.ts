@@ -1,0 +1,36 @@
+import type { RepositoryCapability } from '../capability/repository-capability.ts';
+import { AuthorityError, isAuthorityError } from '../errors/index.ts';
+import { isIndexLocked } from '../git/operation-state.ts';
+
+/** A person's own Git holds the index for milliseconds; a dead one for ever. */
+const patienceMs = 2000;
+const pauseMs = 20;
+
+/**
+ * Tries a command again while somebody holds the lock of the index, for some seconds at most. The lock is never broken: it has no owner
+ * whose death could be proven.
+ * @throws `repository_locked` (details.what `index`) | what the command throws
+ */
+export async function whileLocked<Result>(
+  capability: RepositoryCapability,
+  run: () => Promise<Result>,
+): Promise<Result> {
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    try {
+      if (await isIndexLocked(capability)) throw indexLocked();
+      return await run();
+    } catch (error) {
+      if (!isLock(error) || performance.now() >= deadline) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  }
+}
+
+function indexLocked(): AuthorityError {
+  return new AuthorityError('repository_locked', { details: { what: 'index' } });
+}
+
+function isLock(error: unknown): boolean {
+  return isAuthorityError(error) && error.code === 'repository_locked' && error.details['what'] === 'index';
+}

@@ -1,0 +1,49 @@
+import type { RepositoryCapability } from '../capability/repository-capability.ts';
+import { AuthorityError } from '../errors/index.ts';
+import { malformedOutput, runExpectingOrNone } from './expect-success.ts';
+import { shortNameBelow } from './head.ts';
+import { pinnedPlace } from './pinned-place.ts';
+import { readCommands } from './read-commands.ts';
+import type { GitRunner } from './run-git.ts';
+import { readSymbolicFile } from './symbolic-file.ts';
+import { type CommitOid, parseCommitOid, parseRefName, type RefName } from './values.ts';
+
+/** Where HEAD stood at one moment, in immutable terms. */
+export interface CapturedHead {
+  /** The branch; null when HEAD is detached. */
+  readonly branch: RefName | null;
+  /** Null for a branch without a commit. */
+  readonly commit: CommitOid | null;
+}
+
+const heads = 'refs/heads/';
+
+/**
+ * Reads HEAD by its full ref, so that no tag stands in for a branch (W39).
+ * @throws `identity_changed` when HEAD is gone or malformed | `repository_unsupported` (details.reason `head`) when it leads outside
+ *   refs/heads or to a name that is not UTF-8 | `git_failed` | `aborted`
+ */
+export async function captureHead(
+  capability: RepositoryCapability,
+  git: GitRunner,
+  signal?: AbortSignal,
+): Promise<CapturedHead> {
+  const head = await readSymbolicFile(capability.repository.gitDirectory, 'HEAD');
+  if (head === null) throw new AuthorityError('identity_changed', { details: { what: 'git dir' } });
+  const branch = head.kind === 'detached' ? null : branchOf(head.ref);
+  const revision = head.kind === 'detached' ? parseCommitOid(head.oid) : branch;
+  if (revision === null) throw new AuthorityError('internal_error');
+  const command = readCommands.resolveCommit(pinnedPlace(capability), revision);
+  const output = await runExpectingOrNone(git, command, signal);
+  if (output === null) return { branch, commit: null };
+  const commit = parseCommitOid(output.toString('latin1').trimEnd());
+  if (commit === null) throw malformedOutput(command);
+  return { branch, commit };
+}
+
+function branchOf(latin1Ref: string): RefName {
+  const name = shortNameBelow(heads, latin1Ref);
+  const ref = name === null ? null : parseRefName(heads + name);
+  if (ref === null) throw new AuthorityError('repository_unsupported', { details: { reason: 'head' } });
+  return ref;
+}

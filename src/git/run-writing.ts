@@ -1,0 +1,54 @@
+import { AuthorityError, type ErrorCode } from '../errors/index.ts';
+import type { GitCommand, GitResult, GitRunner } from './run-git.ts';
+
+interface KnownFailure {
+  readonly said: RegExp;
+  readonly code: ErrorCode;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+/** What Git says on standard error, in the C locale, when a change fails for a reason that the caller can act on. The first row decides. */
+const knownFailures: readonly KnownFailure[] = [
+  { said: /No space left on device|Disk quota exceeded/, code: 'no_space', details: {} },
+  { said: /index\.lock': File exists/, code: 'repository_locked', details: { what: 'index' } },
+  {
+    said: /cannot lock ref '[^']*': (?:is at|reference already exists|unable to resolve|reference is missing)/,
+    code: 'ref_moved',
+    details: {},
+  },
+  { said: /\.lock': File exists/, code: 'repository_locked', details: { what: 'ref' } },
+  { said: /transport '[^']*' not allowed/, code: 'git_failed', details: { reason: 'protocol-not-allowed' } },
+  {
+    said: /Authentication failed|could not read (?:Username|Password)|Permission denied \(|Host key verification failed/,
+    code: 'git_failed',
+    details: { reason: 'authentication' },
+  },
+  {
+    said: /Could not resolve host|Could not resolve hostname|Connection (?:refused|timed out|reset)|Failed to connect/,
+    code: 'git_failed',
+    details: { reason: 'unreachable' },
+  },
+  {
+    said: /does not appear to be a git repository|[Rr]epository .*not found|Could not read from remote/,
+    code: 'git_failed',
+    details: { reason: 'no-remote-repository' },
+  },
+];
+
+/**
+ * Runs a command that changes something and gives what it printed.
+ * @throws `git_failed` (details.reason) | `no_space` | `repository_locked` (details.what) | `ref_moved` | as `GitRunner.run`
+ */
+export async function runWriting(git: GitRunner, command: GitCommand, signal?: AbortSignal): Promise<Buffer> {
+  const result = await git.run(command, signal);
+  if (result.exitCode !== 0) throw writingFailure(command, result);
+  return result.stdout;
+}
+
+/** The failure that a result of another exit status than 0 stands for. */
+export function writingFailure({ name }: GitCommand, { exitCode, stderr }: GitResult): AuthorityError {
+  const text = stderr.toString('utf8');
+  const known = knownFailures.find(({ said }) => said.test(text));
+  const details = { command: name, reason: 'exit-status', exitCode, ...known?.details };
+  return new AuthorityError(known?.code ?? 'git_failed', { details, cause: text });
+}

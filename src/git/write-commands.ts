@@ -1,0 +1,134 @@
+import type { ClearedPlace } from './cleared-place.ts';
+import { type CommandParts, commandClasses, makeCommand } from './command-class.ts';
+import { type NetworkAccess, networkEnvironment, networkSettings } from './network-access.ts';
+import type { PinnedPlace } from './pinned-place.ts';
+import type { GitCommand } from './run-git.ts';
+import type { UserIdentity } from './user-configuration.ts';
+import type { CommitMessage, CommitOid, ObjectOid, RefName, RemoteName } from './values.ts';
+
+export interface NewCommit {
+  readonly tree: ObjectOid;
+  /** First the commit that it follows; none for the first one of a branch. */
+  readonly parents: readonly CommitOid[];
+  readonly message: CommitMessage;
+  readonly identity: UserIdentity;
+}
+
+export interface RefChange {
+  /** The branch, or HEAD itself when it is detached. */
+  readonly ref: RefName | 'HEAD';
+  readonly next: CommitOid;
+  /** What the ref must still say; null: that it must not exist. */
+  readonly previous: CommitOid | null;
+  readonly identity: UserIdentity;
+}
+
+/**
+ * The commands that change a repository, as `readCommands` lists those that read: one row a command, data as typed values behind
+ * `--end-of-options` or on standard input. They may take locks. None runs a hook, and none forces.
+ */
+export const writeCommands = {
+  /** Takes over into the index what the work tree has under each path: content, or that it is gone. Never looks into submodules. */
+  stage: (place: ClearedPlace<'work-tree'>, paths: readonly string[]): GitCommand =>
+    change('stage', place, {
+      settings: place.settings,
+      words: ['update-index', '--add', '--remove', '-z', '--stdin'],
+      input: Buffer.from(paths.map((path) => `${path}\0`).join(''), 'latin1'),
+    }),
+
+  /** Writes the index as trees and prints the name of the top one. Fails for an unmerged index. */
+  writeTree: (place: PinnedPlace): GitCommand => change('write-tree', place, { words: ['write-tree'] }),
+
+  /** Makes a commit that no ref leads to yet, and prints its name. */
+  commitTree: (place: PinnedPlace, { tree, parents, message, identity }: NewCommit): GitCommand =>
+    change('commit-tree', place, {
+      settings: ['i18n.commitEncoding=UTF-8'],
+      words: ['commit-tree', '--no-gpg-sign', ...parents.flatMap((oid) => ['-p', oid]), '-F', '-', tree],
+      input: Buffer.from(message, 'utf8'),
+      environment: identityEnvironment(identity),
+    }),
+
+  /** Sets a ref if it still says what it said (git-update-ref(1)); HEAD's log follows when HEAD leads to it. */
+  updateRef: (place: PinnedPlace, { ref, next, previous, identity }: RefChange): GitCommand =>
+    change('update-ref', place, {
+      words: ['update-ref', ...(ref === 'HEAD' ? ['--no-deref'] : []), '-m', 'commit', '-z', '--stdin'],
+      input: Buffer.from(`update ${ref}\0${next}\0${previous ?? absent(next)}\0`, 'utf8'),
+      environment: identityEnvironment(identity),
+    }),
+
+  /** Forgets a merge that has been committed; index and files stay. */
+  endMerge: (place: PinnedPlace): GitCommand => change('end-merge', place, { words: ['merge', '--quit'] }),
+
+  /** All branches of a remote, into the refs that remember them and nothing else; those that are gone there go here too. */
+  fetch: (place: ClearedPlace<'network'>, remote: RemoteName, access: NetworkAccess): GitCommand =>
+    makeCommand('fetch', commandClasses.fetch, place, {
+      settings: networkSettings(access),
+      words: [
+        'fetch',
+        '--quiet',
+        '--prune',
+        '--no-tags',
+        '--no-recurse-submodules',
+        '--no-write-fetch-head',
+        '--no-auto-maintenance',
+        '--upload-pack=git-upload-pack',
+        '--refmap=',
+        '--end-of-options',
+        remote,
+        `+refs/heads/*:refs/remotes/${remote}/*`,
+      ],
+      environment: { ...locksAllowed, ...networkEnvironment(access) },
+    }),
+
+  /** One branch to the branch of the same name, whatever the repository would have pushed (W12). Prints git-push(1)'s `--porcelain` lines. */
+  push: (
+    place: ClearedPlace<'network'>,
+    remote: RemoteName,
+    branch: RefName,
+    access: NetworkAccess,
+  ): GitCommand =>
+    makeCommand('push', commandClasses.push, place, {
+      settings: [...networkSettings(access), `remote.${remote}.mirror=false`, 'push.pushOption='],
+      words: [
+        'push',
+        '--porcelain',
+        '--no-force',
+        '--no-verify',
+        '--no-signed',
+        '--no-follow-tags',
+        '--recurse-submodules=no',
+        '--receive-pack=git-receive-pack',
+        '--end-of-options',
+        remote,
+        `${branch}:${branch}`,
+      ],
+      environment: { ...locksAllowed, ...networkEnvironment(access) },
+    }),
+} as const;
+
+const locksAllowed = { GIT_OPTIONAL_LOCKS: '1' };
+
+/** A person's own Git may hold a ref for a moment. */
+const lockSettings = ['core.filesRefLockTimeout=2000', 'core.packedRefsTimeout=2000'];
+
+function change(name: string, place: PinnedPlace, parts: CommandParts): GitCommand {
+  return makeCommand(name, commandClasses.change, place, {
+    ...parts,
+    settings: [...lockSettings, ...(parts.settings ?? [])],
+    environment: { ...locksAllowed, ...parts.environment },
+  });
+}
+
+function identityEnvironment({ name, email }: UserIdentity): Record<string, string> {
+  return {
+    GIT_AUTHOR_NAME: name,
+    GIT_AUTHOR_EMAIL: email,
+    GIT_COMMITTER_NAME: name,
+    GIT_COMMITTER_EMAIL: email,
+  };
+}
+
+/** The null object name, as long as the format has it. */
+function absent(like: CommitOid): string {
+  return '0'.repeat(like.length);
+}
