@@ -22,7 +22,7 @@ import { tidyMessage } from './tidy-message.ts';
 const namedPaths = 20;
 
 /** See `RepositoryActions.commit`. */
-export function commit(
+export async function commit(
   context: ActionContext,
   selector: string,
   { message, addAll = true }: CommitRequest,
@@ -30,7 +30,7 @@ export function commit(
 ): Promise<CommitOutcome> {
   const parsed = requireMessage(message);
   const task = (turn: FamilyTurn) => commitInTurn(context, turn, parsed, addAll, signal);
-  return inFamily(context, selector, task, signal);
+  return await inFamily(context, selector, task, signal);
 }
 
 async function commitInTurn(
