@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import { AuthorityError, isAuthorityError } from '../errors/index.ts';
 import { type CapturedHead, captureHead } from '../git/captured-head.ts';
 import { malformedOutput, runExpecting } from '../git/expect-success.ts';
+import { findUnfinished, readMergeHeads } from '../git/operation-state.ts';
 import { type PinnedPlace, pinnedPlace } from '../git/pinned-place.ts';
 import { emptyTrees, readCommands } from '../git/read-commands.ts';
 import type { GitCommand, GitRunner } from '../git/run-git.ts';
@@ -41,8 +43,11 @@ export async function commitIndex(
   }
   const parents = head.commit === null ? mergeHeads : [head.commit, ...mergeHeads];
   const next = await runForOid(git, writeCommands.commitTree(place, { tree, parents, message, identity }));
-  // Whoever switched the branch meanwhile may have changed the index, too.
-  if (!isSame(await captureHead(capability, git), head)) throw refMoved();
+  // Whoever switched the branch or began to merge meanwhile may have changed the index, too.
+  const isSettled = (await findUnfinished(capability)) === null;
+  const sameMerge = isDeepStrictEqual(await readMergeHeads(capability), mergeHeads);
+  if (!isSettled || !sameMerge || !isDeepStrictEqual(await captureHead(capability, git), head))
+    throw refMoved();
   await turn.assertCurrent();
   const ref = head.branch ?? 'HEAD';
   await runWriting(git, writeCommands.updateRef(place, { ref, next, previous: head.commit, identity }));
@@ -91,10 +96,6 @@ async function runForOid(git: GitRunner, command: GitCommand): Promise<CommitOid
   const oid = parseCommitOid((await runWriting(git, command)).toString('latin1').trimEnd());
   if (oid === null) throw malformedOutput(command);
   return oid;
-}
-
-function isSame(left: CapturedHead, right: CapturedHead): boolean {
-  return left.branch === right.branch && left.commit === right.commit;
 }
 
 function refMoved(details: Readonly<Record<string, unknown>> = {}): AuthorityError {

@@ -75,18 +75,17 @@ async function openMergeHeads(
   signal?: AbortSignal,
 ): Promise<readonly CommitOid[]> {
   const place = pinnedPlace(turn.capability);
-  const open: CommitOid[] = [];
   const found = await readMergeHeads(turn.capability);
   for (const oid of found) {
-    const merged =
-      head !== null && (await git.run(readCommands.isAncestor(place, oid, head), signal)).exitCode === 0;
-    if (!merged) open.push(oid);
+    if (head === null) return found;
+    const { exitCode } = await git.run(readCommands.isAncestor(place, oid, head), signal);
+    if (exitCode !== 0) return found;
   }
-  if (found.length > 0 && open.length === 0) {
+  if (found.length > 0) {
     await turn.assertCurrent();
     await runWriting(git, writeCommands.endMerge(place));
   }
-  return open;
+  return [];
 }
 
 async function readChanges(

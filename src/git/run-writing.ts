@@ -14,7 +14,7 @@ const knownFailures: readonly KnownFailure[] = [
   {
     said: /cannot lock ref '[^']*': (?:is at|reference already exists|unable to resolve|reference is missing)/,
     code: 'ref_moved',
-    details: {},
+    details: { reason: 'stale-target' },
   },
   { said: /\.lock': File exists/, code: 'repository_locked', details: { what: 'ref' } },
   { said: /transport '[^']*' not allowed/, code: 'git_failed', details: { reason: 'protocol-not-allowed' } },

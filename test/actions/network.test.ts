@@ -1,0 +1,168 @@
+import { once } from 'node:events';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { isAuthorityError } from '../../src/errors/index.ts';
+import { git } from '../support/git.ts';
+import { type ActionLab, createActionLab, headOf, outcomeOf } from './action-lab.ts';
+
+let lab: ActionLab;
+let repo: string;
+let remote: string;
+let count = 0;
+beforeAll(async () => {
+  lab = await createActionLab({ network: { protocols: ['file', 'git'] } });
+});
+afterAll(() => lab[Symbol.asyncDispose]());
+beforeEach(async () => {
+  count += 1;
+  repo = await lab.repository(`repo ${count}`);
+  remote = join(lab.place, `remote ${count}.git`);
+  await git(lab.place, 'init', '-q', '--bare', '-b', 'main', remote);
+  await git(repo, 'remote', 'add', 'origin', remote);
+});
+
+const push = () => lab.service.actions.push(repo);
+const fetch = () => lab.service.actions.fetch(repo);
+const refsOf = (path: string) => git(path, 'for-each-ref', '--format=%(refname) %(objectname)');
+
+describe('a push', () => {
+  it('W12: sends one branch to its own name, whatever the repository is set up to push', async () => {
+    const head = await headOf(repo);
+    await git(repo, 'branch', 'private');
+    await git(repo, 'tag', '-a', '-m', 'm', 'main', head);
+    await git(repo, 'push', '-q', 'origin', 'refs/heads/private:refs/heads/theirs');
+    await git(repo, 'update-ref', 'refs/remotes/origin/leak', head);
+    for (const [key, value] of [
+      ['remote.origin.mirror', 'true'],
+      ['remote.origin.push', '+refs/*:refs/*'],
+      ['push.default', 'matching'],
+      ['push.followTags', 'true'],
+      ['push.pushOption', 'x'],
+      ['branch.main.merge', 'refs/heads/theirs'],
+      ['branch.main.remote', 'origin'],
+    ] as const) {
+      await git(repo, 'config', key, value);
+    }
+    await push();
+    expect(await refsOf(remote)).toBe(`refs/heads/main ${head}\nrefs/heads/theirs ${head}\n`);
+    expect(await headOf(repo, 'refs/remotes/origin/main')).toBe(head);
+    await push();
+  });
+
+  it('W12: is never by force', async () => {
+    await push();
+    const other = join(lab.place, `other ${count}`);
+    await git(lab.place, 'clone', '-q', remote, other);
+    await git(other, 'commit', '-q', '--allow-empty', '-m', 'theirs');
+    await git(other, 'push', '-q');
+    const theirs = await headOf(other);
+    await git(repo, 'commit', '-q', '--allow-empty', '-m', 'ours');
+    await git(repo, 'config', 'remote.origin.push', '+refs/heads/main:refs/heads/main');
+    for (const refresh of [async () => undefined, fetch]) {
+      await refresh();
+      const refusal = await push().catch((error: unknown) => error);
+      expect(isAuthorityError(refusal) && [refusal.code, refusal.details]).toEqual([
+        'git_failed',
+        { command: 'push', reason: 'rejected', rejection: 'non-fast-forward' },
+      ]);
+    }
+    expect(await headOf(remote, 'refs/heads/main')).toBe(theirs);
+  });
+
+  it('R20: tells when the other side does not want it', async () => {
+    await mkdir(join(remote, 'hooks'), { recursive: true });
+    await writeFile(join(remote, 'hooks/pre-receive'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+    const refusal = await push().catch((error: unknown) => error);
+    expect(isAuthorityError(refusal) && refusal.details['rejection']).toBe('refused-there');
+    expect(await refsOf(remote)).toBe('');
+  });
+
+  it('R20: has nothing to send from a detached HEAD or an unborn branch, and nowhere to without a remote', async () => {
+    await git(repo, 'remote', 'remove', 'origin');
+    await git(repo, 'init', '-q', '--bare', 'origin');
+    expect(await outcomeOf(push())).toBe('remote_missing: actions.push.noRemote');
+    expect(await outcomeOf(fetch())).toBe('remote_missing: actions.pull.noRemote');
+    await git(repo, 'checkout', '-q', '--detach');
+    expect(await outcomeOf(push())).toBe('action_refused: actions.push.noBranch');
+    await git(repo, 'symbolic-ref', 'HEAD', 'refs/heads/unborn');
+    expect(await outcomeOf(push())).toBe('action_refused: actions.push.noBranch');
+  });
+});
+
+describe('a fetch', () => {
+  it('R20: brings the branches of the remote and nothing else, and takes away what is gone there', async () => {
+    await push();
+    const head = await headOf(repo);
+    await git(repo, 'push', '-q', 'origin', 'main:topic', 'main:refs/notes/x', 'main:refs/tags/t');
+    await git(repo, 'update-ref', 'refs/remotes/origin/gone', head);
+    await git(repo, 'update-ref', '-d', 'refs/remotes/origin/topic');
+    await git(repo, 'config', '--replace-all', 'remote.origin.fetch', '+refs/*:refs/*');
+    await git(repo, 'config', 'remote.origin.tagOpt', '--tags');
+    await fetch();
+    expect((await refsOf(repo)).replaceAll(` ${head}`, '').trim().split('\n')).toEqual([
+      'refs/heads/main',
+      'refs/remotes/origin/main',
+      'refs/remotes/origin/topic',
+    ]);
+    await expect(readFile(join(repo, '.git/FETCH_HEAD'))).rejects.toThrow('ENOENT');
+  });
+
+  it.each([
+    ['core.sshCommand', 'x'],
+    ['core.gitProxy', 'x'],
+    ['credential.helper', 'x'],
+    ['credential.https://example.invalid.helper', 'x'],
+    ['remote.origin.uploadpack', 'x'],
+    ['remote.origin.receivepack', 'x'],
+    ['remote.origin.vcs', 'x'],
+    ['url.ext::x.insteadOf', 'https://'],
+    ['http.proxy', 'x'],
+  ])('W16: neither it nor a push starts while %s is set', async (key, value) => {
+    await git(repo, 'config', key, value);
+    expect(await outcomeOf(fetch())).toBe('untrusted_repository_config');
+    expect(await outcomeOf(push())).toBe('untrusted_repository_config');
+  });
+
+  it.each(['ext::sh -c :', 'https://127.0.0.1/x', 'fd::17', 'ssh://-oProxyCommand=x/y'])(
+    'W16: the protocol of %s is not spoken where the operator does not allow it',
+    async (url) => {
+      await git(repo, 'remote', 'set-url', 'origin', url);
+      expect(await outcomeOf(fetch())).toMatch(/^git_failed: (?:protocol-not-allowed|exit-status)$/);
+    },
+  );
+
+  it('W46, W47: waits for a slow remote without holding up a commit, and ends with its caller', async () => {
+    await using slow = await silentServer();
+    await git(repo, 'remote', 'set-url', 'origin', `git://127.0.0.1:${slow.port}/x`);
+    const stop = new AbortController();
+    const fetches = [1, 2, 3, 4, 5].map(() => outcomeOf(lab.service.actions.fetch(repo, stop.signal)));
+    await slow.connected;
+    await writeFile(join(repo, 'f'), 'x\n');
+    await lab.service.actions.commit(repo, { message: 'm' });
+    stop.abort();
+    expect(await Promise.all(fetches)).toEqual(Array(5).fill('aborted'));
+  });
+});
+
+/** Accepts connections and never says anything. */
+async function silentServer(): Promise<{ port: number; connected: Promise<unknown> } & AsyncDisposable> {
+  const sockets = new Set<Socket>();
+  const server: Server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+  });
+  const connected = once(server, 'connection');
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    connected,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
