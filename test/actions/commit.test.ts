@@ -78,7 +78,7 @@ describe('a commit', () => {
     expect(await filesOf(repo)).toEqual({ b: 'x\n' });
   });
 
-  it('W14, W16: starts no program that the repository names', async () => {
+  it('run-hooks-off, W14, W16: starts no program that the repository names', async () => {
     const marker = join(lab.place, `marker ${count}`);
     const program = join(lab.place, `program ${count}`);
     await writeFile(program, `#!/bin/sh\n: > '${marker}'\nexit 1\n`, { mode: 0o755 });

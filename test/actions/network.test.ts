@@ -71,6 +71,19 @@ describe('a push', () => {
     expect(await headOf(remote, 'refs/heads/main')).toBe(theirs);
   });
 
+  it('run-branch-option: a branch that looks like an option is only a branch', async () => {
+    const marker = join(lab.place, `marker ${count}`);
+    const program = join(lab.place, `program-${count}`);
+    await writeFile(program, `#!/bin/sh\n: > '${marker}'\n`, { mode: 0o755 });
+    const ref = `refs/heads/--exec=${program}`;
+    const head = await headOf(repo);
+    await git(repo, 'update-ref', ref, head);
+    await git(repo, 'symbolic-ref', 'HEAD', ref);
+    await push();
+    expect(await refsOf(remote)).toBe(`${ref} ${head}\n`);
+    await expect(readFile(marker)).rejects.toThrow('ENOENT');
+  });
+
   it('R20: tells when the other side does not want it', async () => {
     await mkdir(join(remote, 'hooks'), { recursive: true });
     await writeFile(join(remote, 'hooks/pre-receive'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });

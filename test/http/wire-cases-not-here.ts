@@ -28,10 +28,13 @@ export const elsewhereRows: Readonly<Record<string, string>> = {
   'sec-diff-head-oid': 'test/http/diff.test.ts',
   'sec-diff-base-ref': 'test/http/diff.test.ts',
   'run-task-ok': 'test/http/diff.test.ts',
+  'run-parallel-commit': 'test/actions/concurrency.test.ts',
+  'run-hooks-off': 'test/actions/commit.test.ts',
+  'run-branch-option': 'test/actions/network.test.ts',
 };
 
 const snapshots = 'repository snapshots are not offered yet: /snapshot, /snapshots, /events';
-const actions = 'Git actions are not offered yet: /action';
+const actions = 'these Git actions are not offered yet: pull, discard, mergeToBase, updateFromBase';
 const worktrees = 'worktrees are not made, archived or cleaned up yet: POST /worktrees and what is below it';
 const forge = 'the forge is not asked yet: /pull, /pulls, pull requests as worktrees';
 const sessions = 'there is no session guard yet';
@@ -42,14 +45,8 @@ export const laterRows: Readonly<Record<string, string>> = {
   'sec-batch-ok': snapshots,
   'sec-poison-snapshot': snapshots,
   'run-sse': snapshots,
-  'sec-nested-discard': actions,
-  'sec-commit-no-message': actions,
-  'sec-fetch-no-remote': actions,
   'sec-poison-update': actions,
-  'run-parallel-commit': actions,
-  'run-hooks-off': actions,
   'run-fsmonitor-off': actions,
-  'run-branch-option': actions,
   'run-pull-premerge': actions,
   'run-pull-conflict': actions,
   'run-update-conflict': actions,

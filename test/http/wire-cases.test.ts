@@ -69,11 +69,18 @@ const plans: Readonly<Record<string, Plan>> = {
   'sec-auth-post-01': unregisteredChange,
   'sec-auth-post-02': unregisteredChange,
   'sec-auth-post-03': unregisteredChange,
-  'sec-auth-post-04': unregisteredChange,
+  'sec-auth-post-04': { check: outsideUnchanged },
   'sec-auth-post-05': { check: outsideUnchanged },
   'sec-selector-relative': asWritten,
   'sec-selector-missing': asWritten,
   'sec-nested-detect': asWritten,
+  'sec-nested-discard': {
+    check: async (_answer, lab) => {
+      expect(await readFile(join(lab.repo, 'tracked.txt'), 'utf8')).toBe('one\n');
+    },
+  },
+  'sec-commit-no-message': asWritten,
+  'sec-fetch-no-remote': asWritten,
   'sec-symlink-read-1': { check: tellsNothing },
   'sec-symlink-read-2': { check: tellsNothing },
   'sec-symlink-raw-2': { check: tellsNothing },

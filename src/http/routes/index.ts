@@ -1,8 +1,8 @@
 import type { Route } from '../define-route.ts';
 import type { HttpOptions } from '../options.ts';
+import { actionRoute } from './action.ts';
 import { branchesRoute } from './branches.ts';
 import { commitsRoute } from './commits.ts';
-import { actionRoute } from './action.ts';
 import { detectRoute } from './detect.ts';
 import { diffRoute } from './diff.ts';
 import { directoryDeleteRoute } from './directory-delete.ts';
