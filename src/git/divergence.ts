@@ -47,7 +47,7 @@ export async function countDivergences(
 }
 
 /** @throws `git_failed` | `aborted` | `shutting_down` */
-export async function countDivergence(
+async function countDivergence(
   capability: RepositoryCapability,
   git: GitRunner,
   left: CommitOid,
