@@ -128,6 +128,11 @@ describe('the API over real directories', () => {
       get('/worktrees', { cwd }),
       get('/worktrees', { cwd: repo }),
       get('/worktrees', { cwd: managed }),
+      ...['/branches', '/commits', '/diff'].flatMap((path) => [
+        get(path, { cwd: repo }),
+        get(path, { cwd: managed }),
+      ]),
+      change('POST', '/action', { cwd: repo, name: 'commit', params: { message: 'Change' } }),
       get('/file', { cwd, path: 'a.txt' }),
       get('/file', { cwd, path: 'image.png' }),
       get('/list', { cwd }),
