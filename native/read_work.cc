@@ -81,6 +81,7 @@ class ReadWork {
     auto opened = open_without_waiting(*started->root_, started->path_, started->guard_.get());
     if (opened.has_value() && opened->file.facts.size > static_cast<std::int64_t>(small_file)) {
       started->opened_.emplace(std::move(*opened));
+      if (static_cast<std::uint64_t>(started->opened_->file.facts.size) > started->limit_) started->refuse_content();
       started->next(env);
     } else {
       started->queue(env, open_on_pool, opened_on_pool);
@@ -123,6 +124,7 @@ class ReadWork {
     }
     self->opened_.emplace(opened.take());
     const auto size = static_cast<std::uint64_t>(self->opened_->file.facts.size);
+    if (size > self->limit_) self->refuse_content();
     if (size > self->limit_ || size > small_file) return;
     self->small_.reset(new char[size + 1]);
     self->fill_into(self->small_.get());
@@ -140,16 +142,20 @@ class ReadWork {
     }
   }
 
+  /** For a file that is larger than the limit: decides whether its size may be told, and closes it. */
+  void refuse_content() {
+    filled_ = confirm_guarded(*opened_, guard_.get());
+    opened_->file.fd.reset(-1);
+  }
+
   /** With a file that is too large for the scratch buffer open. */
   void next(napi_env env) {
     const FileFacts& facts = opened_->file.facts;
     if (static_cast<std::uint64_t>(facts.size) > limit_) {
-      const Fill standing = confirm_guarded(*opened_, guard_.get());
-      if (standing == Fill::complete) {
+      if (filled_ == Fill::complete) {
         copy_facts(env);
         reject(env, Failure{EFBIG, "statx", Refusal::none});
       } else {
-        filled_ = standing;
         conclude(env);
       }
       return;
@@ -183,6 +189,8 @@ class ReadWork {
     } else {
       failure_ = filled.failure();
     }
+    // Here on the pool: close(2) waits for the server of a FUSE file system.
+    opened_->file.fd.reset(-1);
   }
 
   /** Settles the promise, or starts over when the file changed. */
