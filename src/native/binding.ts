@@ -101,7 +101,7 @@ export interface NativePlace {
 export interface DirectoryHandle {
   /** Refuses new calls at once; the descriptor closes when running calls have ended. Closing twice is harmless. */
   close(): void;
-  /** As it is now. */
+  /** As it is now. Waits for the server of a network or FUSE file system. */
   identity(): NativeIdentity;
   /** The part of the identity that cannot change while the directory is held, at no cost. */
   place(): NativePlace;
@@ -109,7 +109,8 @@ export interface DirectoryHandle {
   descriptorPath(): string;
   /**
    * Whether the absolute path, walked without any symbolic link, leads to this very directory on the same mount.
-   * The cached form never blocks: it answers undefined where the kernel would have to wait (RESOLVE_CACHED).
+   * The cached form never blocks: it answers undefined where the kernel would have to wait (RESOLVE_CACHED), and on file systems
+   * that others than the kernel answer for. So do all cached forms.
    */
   leadsHereCached(absolutePath: string): boolean | undefined;
   leadsHere(absolutePath: string): Promise<boolean>;
@@ -180,6 +181,7 @@ export interface DirectoryHandle {
 }
 
 export interface FileHandle {
+  /** On a network or FUSE file system, this and all below may wait for its server. */
   close(): void;
   identity(): NativeIdentity;
   facts(): BigInt64Array;
