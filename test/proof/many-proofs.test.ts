@@ -118,6 +118,21 @@ describe('many proofs', () => {
     for (let round = 0; round < 5; round += 1) await askAll(64 / cases.length);
   });
 
+  it('R31: 64 linked worktrees at one time, none of them proven before', async () => {
+    const main = join(room.place, 'many');
+    await makeRepository(main);
+    await room.lab.register('many');
+    const trees = Array.from({ length: 64 }, (_, index) => join(room.place, `many-${index}`));
+    for (const tree of trees) await git(main, 'worktree', 'add', '-q', '--detach', tree);
+    const authority = freshAuthority();
+    try {
+      const answers = await Promise.all(trees.map((tree) => kindOf(authority, tree)));
+      expect(answers).toEqual(trees.map(() => 'linked-worktree'));
+    } finally {
+      await authority.close();
+    }
+  });
+
   it(`R06: ${proofs} proofs by authorities that come and go leave nothing open, and no memory behind`, async () => {
     const rounds = proofs / cases.length;
     const residentBefore = await residentAfter(warmUpRounds);

@@ -8,7 +8,7 @@ const areas: Readonly<Record<string, string>> = {
   write: 'write.test.ts',
   http: 'http.test.ts',
   'git-args': 'git-args.test.ts',
-  worktree: 'worktrees are listed, but not made, archived or removed yet',
+  worktree: 'worktree.test.ts',
   pr: 'the forge is not asked yet',
   'session-guard': 'there is no session guard yet',
 };
