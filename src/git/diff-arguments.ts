@@ -37,3 +37,18 @@ export const diffSettings: readonly string[] = [
   'diff.suppressBlankEmpty=false',
   'diff.autoRefreshIndex=false',
 ];
+
+/** The same for a diff that is only counted. Renames are not looked for: a moved file counts as removed and added lines. */
+export const diffNumberArguments: readonly string[] = [
+  '--numstat',
+  '-z',
+  '--no-renames',
+  '--no-ext-diff',
+  '--no-textconv',
+  '--no-color',
+  '--no-relative',
+  '--diff-algorithm=myers',
+  '--indent-heuristic',
+  '--ignore-submodules=dirty',
+  '-O/dev/null',
+];

@@ -1,6 +1,6 @@
 import type { ClearedPlace } from './cleared-place.ts';
 import { commandClasses, makeCommand } from './command-class.ts';
-import { diffArguments, diffSettings } from './diff-arguments.ts';
+import { diffArguments, diffNumberArguments, diffSettings } from './diff-arguments.ts';
 import type { PinnedPlace } from './pinned-place.ts';
 import type { GitCommand } from './run-git.ts';
 import type { CommitOid, LiteralPath, ObjectOid, RefName } from './values.ts';
@@ -26,8 +26,8 @@ export interface DiffOptions {
 }
 
 export interface StatusOptions {
-  /** Whether ignored files are listed, each by name. */
-  readonly ignored: boolean;
+  /** Whether ignored files are listed, each by name. `matching`: a directory that a pattern names stands for all that is in it. */
+  readonly ignored: boolean | 'matching';
   readonly path?: LiteralPath;
   /** Absolute path of the ignore file of the server's user; its patterns keep private files out of lists and commits. */
   readonly excludesFile?: string;
@@ -194,11 +194,18 @@ export const readCommands = {
         '--no-show-stash',
         '--no-renames',
         '--untracked-files=all',
-        `--ignored=${ignored ? 'traditional' : 'no'}`,
+        `--ignored=${ignoredMode(ignored)}`,
         '--ignore-submodules=dirty',
         // Not both ends: after `--end-of-options` this Git takes `--` for a path.
         ...pathWords(path),
       ],
+    }),
+
+  /** One record a file between a stored tree and the files as they are (git-diff(1), `--numstat`); untracked ones are not looked at. */
+  diffNumbers: (place: ClearedPlace<'work-tree'>, from: CommitOid | EmptyTree): GitCommand =>
+    makeCommand('diff-numbers', content, place, {
+      settings: [...diffSettings, ...place.settings],
+      words: ['diff', ...diffNumberArguments, '--end-of-options', from, '--'],
     }),
 } as const;
 
@@ -241,6 +248,11 @@ function diffWords({ ignoreWhitespace = false }: DiffOptions): string[] {
 
 function pathWords(path: LiteralPath | undefined): string[] {
   return path === undefined ? ['--'] : ['--', path];
+}
+
+function ignoredMode(ignored: StatusOptions['ignored']): string {
+  if (ignored === 'matching') return ignored;
+  return ignored ? 'traditional' : 'no';
 }
 
 function excludesSettings(file: string | undefined): string[] {

@@ -60,6 +60,8 @@ export async function workTreeCommands(
 ): Promise<readonly GitCommand[]> {
   return [
     readCommands.status(place, { ignored: true }),
+    readCommands.status(place, { ignored: 'matching' }),
+    readCommands.diffNumbers(place, await commitOf(git, place, 'HEAD')),
     readCommands.diffWorkTree(place, await commitOf(git, place, 'HEAD')),
     readCommands.untracked(place),
   ];

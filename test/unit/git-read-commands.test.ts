@@ -37,6 +37,7 @@ const rows: readonly (readonly [GitCommand, readonly string[]])[] = [
   [readCommands.commits(place, range), [one, `^${two}`, '--']],
   [readCommands.diffCommits(place, emptyTrees.sha1, two, { path }), [emptyTrees.sha1, two, '--', path]],
   [readCommands.diffWorkTree(cleared, two), [two, '--']],
+  [readCommands.diffNumbers(cleared, two), [two, '--']],
   [readCommands.status(cleared, { ignored: true, path }), ['--', path]],
   [readCommands.untracked(cleared, { path }), ['--', path]],
 ];
@@ -80,7 +81,7 @@ describe('the commands that read', () => {
 
   it('the drivers of the operator go to commands that look at files', () => {
     for (const [command] of rows) {
-      const looks = ['diff-work-tree', 'status', 'untracked'].includes(command.name);
+      const looks = ['diff-work-tree', 'diff-numbers', 'status', 'untracked'].includes(command.name);
       expect(command.arguments.includes('filter.x.clean=y'), command.name).toBe(looks);
     }
   });
