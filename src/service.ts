@@ -4,6 +4,7 @@ import type { Repositories } from './authority/repositories.ts';
 import type { WorkspaceFiles } from './files/workspace-files.ts';
 import type { WorkspaceRow } from './registry/workspace-registry.ts';
 import type { RepositoryReads } from './service/repository-reads.ts';
+import type { Snapshots } from './snapshot/snapshots.ts';
 
 export type * from './actions/repository-actions.ts';
 export type { Detection, Repositories, WorktreeListing } from './authority/repositories.ts';
@@ -15,6 +16,15 @@ export { createService } from './service/create-service.ts';
 export type { RepositoryReads } from './service/repository-reads.ts';
 export type { ServiceLimits, ServiceOptions } from './service/service-options.ts';
 
+export type {
+  Difference,
+  PlainSnapshot,
+  RepositoryFacts,
+  RepositorySnapshot,
+  Snapshot,
+} from './snapshot/snapshot.ts';
+export type { SnapshotBatch, Snapshots } from './snapshot/snapshots.ts';
+
 /** What one running instance offers; HTTP, the command line and embedding services use nothing else. */
 export interface Service extends AsyncDisposable {
   readonly authority: Authority;
@@ -24,6 +34,7 @@ export interface Service extends AsyncDisposable {
   readonly repositories: Repositories;
   readonly reads: RepositoryReads;
   readonly actions: RepositoryActions;
+  readonly snapshots: Pick<Snapshots, 'read' | 'readMany'>;
   /**
    * Accepts what stands under a registered path now as the workspace, after it was replaced on purpose (decisions 1.9). In the embedded
    * registry this renews the row; for a row of the host's registry it renews the identity that is pinned in the state directory.

@@ -49,6 +49,12 @@ export const errorCodes = {
     title: 'The request body is too large.',
     legacy: 'body too large',
   },
+  too_many_workspaces: {
+    kind: 'invalid',
+    status: 413,
+    title: 'The batch names too many workspaces.',
+    legacy: 'too many workspaces',
+  },
   headers_too_large: { kind: 'invalid', status: 431, title: 'The request line or headers are too large.' },
   request_timeout: {
     kind: 'invalid',

@@ -20,6 +20,7 @@ import { createProvers } from '../proof/provers.ts';
 import { openFileRegistry } from '../registry/file-registry.ts';
 import { createPinStore } from '../registry/workspace-pins.ts';
 import type { Service } from '../service.ts';
+import { createSnapshots } from '../snapshot/snapshots.ts';
 import { confirmHostWorkspace } from './host-workspaces.ts';
 import { type Logger, silentLogger } from './logger.ts';
 import { currentNodegitState } from './nodegit-state.ts';
@@ -99,10 +100,18 @@ async function compose(
     embedded === null
       ? null
       : createWorkspaces({ registry: embedded, authority, surveyor: authority, state });
+  const snapshots = createSnapshots({
+    authority,
+    git,
+    configuration,
+    ...pick('freshMs', limits.snapshotFreshMs),
+    ...pick('watchedInAll', limits.watchedDirectories),
+  });
   let closed: Promise<void> | null = null;
   const close = async (): Promise<void> => {
     // Changes under way still need proofs, and proofs still need Git.
     await gate.close();
+    await snapshots.close();
     await authority.close();
     await provers.close();
     await git.close();
@@ -127,6 +136,7 @@ async function compose(
       user: createUserReader(git, options.home),
       network,
     }),
+    snapshots,
     confirmWorkspace: (path) =>
       workspaces === null
         ? confirmHostWorkspace({ registry, pins, surveyor: authority, state }, path)

@@ -52,6 +52,7 @@ export function createRefusingService(missing: AuthorityError, options: ServiceO
     repositories: { detect: refuse, worktrees: refuse },
     reads: { branches: refuse, commits: refuse, diff: refuse },
     actions: { commit: refuse, fetch: refuse, push: refuse },
+    snapshots: { read: refuse, readMany: refuse },
     confirmWorkspace: refuse,
     readiness: async () => refusingReadiness(missing, options),
     close: () => gate.close(),

@@ -39,4 +39,8 @@ export interface ServiceLimits {
   readonly heldWorkspaces: number;
   /** Git processes at once; default 4. */
   readonly gitProcesses: number;
+  /** Milliseconds in which a batch of snapshots gives an answer again without a look; default 3,000. */
+  readonly snapshotFreshMs: number;
+  /** Directories of work trees that are watched for snapshots, in all; default 32,768. */
+  readonly watchedDirectories: number;
 }

@@ -22,6 +22,10 @@ export const roomRules: Readonly<Record<string, RoomRule>> = {
     files: ['registry/workspace-registry.ts'],
   },
   actions: { rooms: ['errors', 'capability', 'git', 'mutation', 'authority'] },
+  snapshot: {
+    rooms: ['errors', 'capability', 'git', 'authority'],
+    files: ['proof/stamp.ts'],
+  },
   service: {
     rooms: [
       'errors',
@@ -34,6 +38,7 @@ export const roomRules: Readonly<Record<string, RoomRule>> = {
       'proof',
       'authority',
       'actions',
+      'snapshot',
     ],
   },
   http: {
@@ -45,6 +50,7 @@ export const roomRules: Readonly<Record<string, RoomRule>> = {
       'capability/file-capability.ts',
       'files/workspace-files.ts',
       'registry/workspace-registry.ts',
+      'snapshot/snapshot.ts',
     ],
   },
   cli: { rooms: [], files: ['index.ts', 'http/index.ts'] },
@@ -71,6 +77,7 @@ export const builtinRules: Readonly<Record<string, readonly string[]>> = {
     'capability/state-log.ts',
     'git/run-git.ts',
     'service/version.ts',
+    'snapshot/directory-watch.ts',
   ],
   'node:fs/promises': [
     'capability/state-directory.ts',

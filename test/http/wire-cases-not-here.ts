@@ -11,6 +11,7 @@ export const elsewhereRows: Readonly<Record<string, string>> = {
   'sec-managed-registered': 'test/http/wire-cases-worktrees.test.ts',
   'sec-managed-main-unregistered': 'test/http/wire-cases-worktrees.test.ts',
   'sec-root-symlink-validate': 'test/http/wire-cases-worktrees.test.ts',
+  'sec-poison-snapshot': 'test/http/wire-cases-worktrees.test.ts',
   'run-worktrees-list': 'test/http/wire-cases-worktrees.test.ts',
   'sec-poison-commits': 'test/http/commits.test.ts',
   'run-commits': 'test/http/commits.test.ts',
@@ -33,7 +34,7 @@ export const elsewhereRows: Readonly<Record<string, string>> = {
   'run-branch-option': 'test/actions/network.test.ts',
 };
 
-const snapshots = 'repository snapshots are not offered yet: /snapshot, /snapshots, /events';
+const events = 'events are not offered yet: /events';
 const actions = 'these Git actions are not offered yet: pull, discard, mergeToBase, updateFromBase';
 const worktrees = 'worktrees are not made, archived or cleaned up yet: POST /worktrees and what is below it';
 const forge = 'the forge is not asked yet: /pull, /pulls, pull requests as worktrees';
@@ -41,10 +42,7 @@ const sessions = 'there is no session guard yet';
 
 /** Rows of what is not offered yet, and what they wait for. */
 export const laterRows: Readonly<Record<string, string>> = {
-  'sec-batch-outside-unchanged': snapshots,
-  'sec-batch-ok': snapshots,
-  'sec-poison-snapshot': snapshots,
-  'run-sse': snapshots,
+  'run-sse': events,
   'sec-poison-update': actions,
   'run-fsmonitor-off': actions,
   'run-pull-premerge': actions,

@@ -1,4 +1,5 @@
-import { rename, symlink } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createHttpLab, git, type HttpLab, makeRepository } from '../support/http-lab.ts';
@@ -14,8 +15,8 @@ describe('the cases of the wire contract on worktrees that the plugin made', () 
 
   it('R02: sec-managed-unregistered: a managed worktree is usable before it has a row', async () => {
     const path = await addPluginWorktree(lab.repo, lab.pluginRoot, 'managed-1');
-    const answer = await lab.server.send({ path: `/detect?path=${encodeURIComponent(path)}` });
-    expect(answer.body).toMatchObject({ ok: true, managed: true });
+    const answer = await lab.server.send({ path: `/snapshot?cwd=${encodeURIComponent(path)}` });
+    expect([answer.status, answer.body]).toMatchObject([200, { ok: true, snapshot: { managed: true } }]);
   });
 
   it('R02: sec-managed-registered: with a row of its own it stays managed', async () => {
@@ -32,7 +33,7 @@ describe('the cases of the wire contract on worktrees that the plugin made', () 
     await makeRepository(main);
     await lab.service.workspaces?.add(main);
     const path = await addPluginWorktree(main, lab.pluginRoot, 'managed');
-    const request = { path: `/list?cwd=${encodeURIComponent(path)}` };
+    const request = { path: `/snapshot?cwd=${encodeURIComponent(path)}` };
     expect((await lab.server.send(request)).status).toBe(200);
     await lab.service.workspaces?.remove(main);
     const answer = await lab.server.send(request);
@@ -59,6 +60,24 @@ describe('the cases of the wire contract on worktrees that the plugin made', () 
       isLinkedWorktree: true,
       managed: false,
     });
+  });
+
+  it('R26: sec-poison-snapshot: metadata of a main checkout is never read', async () => {
+    const sentinel = join(lab.sandbox, 'sentinel');
+    const poison = {
+      version: 1,
+      branch: 'main',
+      baseRef: `--output=${sentinel}`,
+      baseRefName: `--output=${sentinel}`,
+    };
+    await mkdir(join(lab.repo, '.git/dsh-worktree'));
+    await writeFile(join(lab.repo, '.git/dsh-worktree/worktree.json'), JSON.stringify(poison));
+    const answer = await lab.server.send({ path: `/snapshot?cwd=${encodeURIComponent(lab.repo)}` });
+    expect([answer.status, answer.body]).toMatchObject([
+      200,
+      { snapshot: { managed: false, baseRefName: 'main', degraded: [] } },
+    ]);
+    expect(existsSync(sentinel)).toBe(false);
   });
 
   it('R41: run-worktrees-list: a managed worktree lists itself as managed', async () => {

@@ -99,6 +99,16 @@ export function memoryService(roots: MemoryRoots, overrides: Partial<WorkspaceFi
         return { isGit: false, items: [] };
       },
     },
+    snapshots: {
+      read: async (selector) => {
+        await authorize(selector);
+        return { cwd: selector, isGit: false, at: 0 };
+      },
+      readMany: async (selectors) => {
+        await Promise.all(selectors.map(authorize));
+        return { found: new Map(), failed: new Map() };
+      },
+    },
     reads: {
       branches: async (selector) => {
         await authorize(selector);

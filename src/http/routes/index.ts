@@ -18,6 +18,8 @@ import { openapiRoute } from './openapi.ts';
 import { rawRoute } from './raw.ts';
 import { renameRoute } from './rename.ts';
 import { signInRoute } from './sign-in.ts';
+import { snapshotRoute } from './snapshot.ts';
+import { snapshotsRoute } from './snapshots.ts';
 import {
   workspacesConfirmRoute,
   workspacesDeleteRoute,
@@ -37,6 +39,8 @@ export function apiRoutes(options: Pick<HttpOptions, 'signIn'>): readonly Route[
     commitsRoute,
     diffRoute,
     actionRoute,
+    snapshotRoute,
+    snapshotsRoute,
     fileGetRoute,
     filePostRoute,
     filePutRoute,

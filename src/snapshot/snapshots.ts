@@ -1,0 +1,246 @@
+import { abortable } from '../authority/abortable.ts';
+import type { Authority } from '../authority/authority.ts';
+import { inTurns } from '../authority/in-turns.ts';
+import type { FileCapability } from '../capability/file-capability.ts';
+import type { RepositoryCapability } from '../capability/repository-capability.ts';
+import { AuthorityError, isAuthorityError } from '../errors/index.ts';
+import { createSlots } from '../git/slots.ts';
+import { eventsDelivered } from './events-delivered.ts';
+import { type Keeping, KeptSnapshot } from './kept-snapshot.ts';
+import type { SnapshotTools } from './read-snapshot.ts';
+import type { Snapshot } from './snapshot.ts';
+import { TreeWatches } from './tree-watch.ts';
+
+/** Snapshots of workspaces, kept while nothing tells of a change. */
+export interface Snapshots {
+  /**
+   * Always read anew. A plain directory is an answer too.
+   * @throws as `Authority.authorize` | `git_root_not_authorized` for a nested directory | `identity_changed`
+   */
+  read(selector: string, signal?: AbortSignal): Promise<Snapshot>;
+  /**
+   * All of them or none: the first selector that fails fails the batch, with details.index. With `partial` each has its own answer.
+   * Authorises them all before the first is read.
+   *
+   * An answer may be 3 s old. After that it is given again, without a process, while the files of the repository are as they were and the
+   * kernel told of no change in the work tree, for 2 minutes at most. See docs/snapshots.md for changes that the kernel does not tell of.
+   * @throws `too_many_workspaces` | as `read`
+   */
+  readMany(
+    selectors: readonly string[],
+    options?: BatchOptions,
+    signal?: AbortSignal,
+  ): Promise<SnapshotBatch>;
+  /** Refuses what comes, ends what runs and every watch. */
+  close(): Promise<void>;
+}
+
+export interface BatchOptions {
+  readonly partial?: boolean;
+}
+
+/** By the selectors as they were asked for. */
+export interface SnapshotBatch {
+  readonly found: ReadonlyMap<string, Snapshot>;
+  /** Empty unless the batch was partial. */
+  readonly failed: ReadonlyMap<string, AuthorityError>;
+}
+
+export interface SnapshotsOptions extends SnapshotTools {
+  readonly authority: Authority;
+  /** Milliseconds in which a batch gives an answer again without a look; default 3,000. */
+  readonly freshMs?: number;
+  /** Milliseconds after which Git is asked again in any case; default 120,000. */
+  readonly recheckMs?: number;
+  /** Directories watched at most, of one work tree and of all; default 8,192 and 32,768. None: every look asks Git. */
+  readonly watchedPerTree?: number;
+  readonly watchedInAll?: number;
+}
+
+/** Selectors of one batch. */
+export const mostSelectors = 200;
+
+/** Checkouts whose last answer is kept, and how long one is that nobody asks about. */
+const mostKept = 512;
+const unusedMs = 180_000;
+
+/** Readings at once. More would only wait for the places of Git's processes, against their deadlines. */
+const readings = 4;
+const authorizations = 16;
+
+export function createSnapshots(options: SnapshotsOptions): Snapshots {
+  return new KeptSnapshots(options);
+}
+
+type Outcome<Result> =
+  | { readonly ok: true; readonly value: Result }
+  | { readonly ok: false; readonly error: AuthorityError };
+
+class KeptSnapshots implements Snapshots {
+  readonly #authority: Authority;
+  readonly #keeping: Keeping;
+  readonly #ending = new AbortController();
+  readonly #entries = new Map<string, { readonly kept: KeptSnapshot; usedAt: number }>();
+  readonly #leaving = new Set<KeptSnapshot>();
+
+  constructor(options: SnapshotsOptions) {
+    const { authority, git, configuration, freshMs = 3000, recheckMs = 120_000 } = options;
+    this.#authority = authority;
+    this.#keeping = {
+      tools: { git, configuration },
+      watches: new TreeWatches({
+        perTree: options.watchedPerTree ?? 8192,
+        inAll: options.watchedInAll ?? 32_768,
+      }),
+      places: createSlots(readings),
+      limits: { freshMs, recheckMs },
+      closing: this.#ending.signal,
+    };
+  }
+
+  async read(selector: string, signal?: AbortSignal): Promise<Snapshot> {
+    const capability = await this.#authorize(selector, signal);
+    try {
+      if (!isRepository(capability)) return { cwd: selector, isGit: false, at: Date.now() };
+      const { facts, at } = await abortable(this.#entryOf(capability.root).fresh(capability), signal);
+      return { cwd: selector, ...facts, at };
+    } finally {
+      await capability[Symbol.asyncDispose]();
+    }
+  }
+
+  async readMany(
+    selectors: readonly string[],
+    { partial = false }: BatchOptions = {},
+    signal?: AbortSignal,
+  ): Promise<SnapshotBatch> {
+    if (selectors.length > mostSelectors)
+      throw new AuthorityError('too_many_workspaces', { details: { limit: mostSelectors } });
+    this.#forgetUnused();
+    const distinct = [...new Set(selectors)];
+    const held: FileCapability[] = [];
+    try {
+      const authorized = await inTurns(distinct, authorizations, (selector) =>
+        outcomeOf(async () => {
+          const capability = await this.#authorize(selector, signal);
+          held.push(capability);
+          return capability;
+        }, signal),
+      );
+      if (!partial) throwFirst(authorized, distinct, selectors);
+      await eventsDelivered();
+      const read = await allOf(
+        authorized.map((outcome, index) => this.#answer(distinct[index] as string, outcome, signal)),
+      );
+      if (!partial) throwFirst(read, distinct, selectors);
+      const found = new Map<string, Snapshot>();
+      const failed = new Map<string, AuthorityError>();
+      for (const [index, outcome] of read.entries()) {
+        const selector = distinct[index] as string;
+        if (outcome.ok) found.set(selector, outcome.value);
+        else failed.set(selector, outcome.error);
+      }
+      return { found, failed };
+    } finally {
+      for (const capability of held) await capability[Symbol.asyncDispose]();
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#ending.abort(new AuthorityError('shutting_down'));
+    this.#keeping.watches.close();
+    const all = [...[...this.#entries.values()].map(({ kept }) => kept), ...this.#leaving];
+    for (const kept of all) kept.close();
+    this.#entries.clear();
+    await Promise.all(all.map((kept) => kept.idle()));
+  }
+
+  async #answer(
+    selector: string,
+    authorized: Outcome<FileCapability>,
+    signal?: AbortSignal,
+  ): Promise<Outcome<Snapshot>> {
+    if (!authorized.ok) return authorized;
+    const capability = authorized.value;
+    if (!isRepository(capability)) {
+      return { ok: true, value: { cwd: selector, isGit: false, at: Date.now() } };
+    }
+    return outcomeOf(async () => {
+      const { facts, at } = await abortable(this.#entryOf(capability.root).current(capability), signal);
+      return { cwd: selector, ...facts, at };
+    }, signal);
+  }
+
+  async #authorize(selector: string, signal?: AbortSignal): Promise<FileCapability> {
+    if (this.#ending.signal.aborted) throw new AuthorityError('shutting_down');
+    const capability = await this.#authority.authorize(selector, signal);
+    if (capability.gitBoundary !== 'nested') return capability;
+    await capability[Symbol.asyncDispose]();
+    throw new AuthorityError('git_root_not_authorized');
+  }
+
+  #entryOf(root: string): KeptSnapshot {
+    if (this.#ending.signal.aborted) throw new AuthorityError('shutting_down');
+    const entry = this.#entries.get(root) ?? { kept: new KeptSnapshot(this.#keeping), usedAt: 0 };
+    entry.usedAt = Date.now();
+    // The map keeps the order of use.
+    this.#entries.delete(root);
+    this.#entries.set(root, entry);
+    if (this.#entries.size > mostKept) this.#forget(this.#entries.keys().next().value as string);
+    return entry.kept;
+  }
+
+  #forgetUnused(): void {
+    const now = Date.now();
+    for (const [root, { usedAt }] of this.#entries) {
+      if (Math.abs(now - usedAt) < unusedMs) return;
+      this.#forget(root);
+    }
+  }
+
+  #forget(root: string): void {
+    const entry = this.#entries.get(root);
+    if (entry === undefined) return;
+    const { kept } = entry;
+    this.#entries.delete(root);
+    kept.close();
+    this.#leaving.add(kept);
+    void kept.idle().then(() => this.#leaving.delete(kept));
+  }
+}
+
+/** Waits for all, also after one failed: what they work under is let go afterwards. */
+async function allOf<Result>(work: readonly Promise<Result>[]): Promise<readonly Result[]> {
+  await Promise.allSettled(work);
+  return Promise.all(work);
+}
+
+/** A caller that went away and a server that ends are no answers about a selector. */
+async function outcomeOf<Result>(
+  work: () => Promise<Result>,
+  signal: AbortSignal | undefined,
+): Promise<Outcome<Result>> {
+  try {
+    return { ok: true, value: await work() };
+  } catch (error) {
+    if (!isAuthorityError(error) || signal?.aborted || error.code === 'shutting_down') throw error;
+    return { ok: false, error };
+  }
+}
+
+function throwFirst(
+  outcomes: readonly Outcome<unknown>[],
+  distinct: readonly string[],
+  selectors: readonly string[],
+): void {
+  const failed = outcomes.findIndex((outcome) => !outcome.ok);
+  const outcome = outcomes[failed];
+  if (outcome === undefined || outcome.ok) return;
+  const { code, details, legacy } = outcome.error;
+  const index = selectors.indexOf(distinct[failed] as string);
+  throw new AuthorityError(code, { details: { ...details, index }, legacy, cause: outcome.error });
+}
+
+function isRepository(capability: FileCapability): capability is RepositoryCapability {
+  return capability.gitBoundary === 'root';
+}
