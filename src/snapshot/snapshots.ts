@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { abortable } from '../authority/abortable.ts';
 import type { Authority } from '../authority/authority.ts';
 import { inTurns } from '../authority/in-turns.ts';
@@ -86,6 +87,8 @@ class KeptSnapshots implements Snapshots {
   constructor(options: SnapshotsOptions) {
     const { authority, git, configuration, freshMs = 3000, recheckMs = 120_000 } = options;
     this.#authority = authority;
+    // Every running command listens to it; that they are many is no leak.
+    setMaxListeners(0, this.#ending.signal);
     this.#keeping = {
       tools: { git, configuration },
       watches: new TreeWatches({
@@ -112,11 +115,12 @@ class KeptSnapshots implements Snapshots {
   async readMany(
     selectors: readonly string[],
     { partial = false }: BatchOptions = {},
-    signal?: AbortSignal,
+    callerSignal?: AbortSignal,
   ): Promise<SnapshotBatch> {
     if (selectors.length > mostSelectors)
       throw new AuthorityError('too_many_workspaces', { details: { limit: mostSelectors } });
     this.#forgetUnused();
+    const signal = callerSignal && forMany(callerSignal);
     const distinct = [...new Set(selectors)];
     const held: FileCapability[] = [];
     try {
@@ -207,6 +211,13 @@ class KeptSnapshots implements Snapshots {
     this.#leaving.add(kept);
     void kept.idle().then(() => this.#leaving.delete(kept));
   }
+}
+
+/** The same signal for as many listeners as there are selectors. */
+function forMany(signal: AbortSignal): AbortSignal {
+  const shared = AbortSignal.any([signal]);
+  setMaxListeners(0, shared);
+  return shared;
 }
 
 /** Waits for all, also after one failed: what they work under is let go afterwards. */

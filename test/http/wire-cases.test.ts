@@ -347,6 +347,7 @@ describe('the cases of the wire contract', () => {
     for (const name of ['cwd', 'path']) {
       if (typeof json[name] === 'string') resolved[name] = resolvePlace(json[name]);
     }
+    if (Array.isArray(json['cwds'])) resolved['cwds'] = json['cwds'].map((cwd) => resolvePlace(String(cwd)));
     if (typeof json['baseSha1'] === 'string' && json['baseSha1'].startsWith('<')) {
       resolved['baseSha1'] = await sha1Of(join(String(resolved['cwd']), String(resolved['path'])));
     }

@@ -2,7 +2,6 @@ import { appendFile, chmod, mkdir, rename, rm, symlink, utimes, writeFile } from
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { RepositorySnapshot } from '../../src/snapshot/snapshot.ts';
-import { commitFile } from '../git/git-lab.ts';
 import { git } from '../support/git.ts';
 import { createSnapshotLab, type SnapshotLab } from './snapshot-lab.ts';
 
