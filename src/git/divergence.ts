@@ -46,8 +46,8 @@ export async function countDivergences(
   return counts;
 }
 
-/** @throws `git_failed` | `aborted` | `shutting_down` */
-async function countDivergence(
+/** Of one pair. @throws `git_failed` | `aborted` | `shutting_down` */
+export async function countDivergence(
   capability: RepositoryCapability,
   git: GitRunner,
   left: CommitOid,

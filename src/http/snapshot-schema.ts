@@ -40,7 +40,7 @@ const repository = z.strictObject({
     .meta({ description: 'Tracked files as they are, against where HEAD left its base.' }),
   remote: z.string().nullable().meta({ description: 'Address of origin without user and password.' }),
   github: z.strictObject({ host: z.string(), owner: z.string(), repo: z.string() }).nullable(),
-  forgeAuth: z.literal('no_remote').meta({ description: 'No forge is asked yet.' }),
+  forgeAuth: z.literal('no_remote').meta({ description: 'Always this: no forge is asked.' }),
   prHeadRef: z.null(),
   prNumber: z.null(),
   prLookupSha: z.string().nullable(),

@@ -100,10 +100,12 @@ async function compose(
     embedded === null
       ? null
       : createWorkspaces({ registry: embedded, authority, surveyor: authority, state });
+  const user = createUserReader(git, options.home);
   const snapshots = createSnapshots({
     authority,
     git,
     configuration,
+    user,
     ...pick('freshMs', limits.snapshotFreshMs),
     ...pick('watchedInAll', limits.watchedDirectories),
   });
@@ -133,7 +135,7 @@ async function compose(
       gate,
       git,
       configuration,
-      user: createUserReader(git, options.home),
+      user,
       network,
     }),
     snapshots,

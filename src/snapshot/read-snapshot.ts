@@ -9,6 +9,7 @@ import { parseForgeIdentity, shownRemoteAddress } from '../git/remote-address.ts
 import type { GitRunner } from '../git/run-git.ts';
 import { parseSettings, type Setting } from '../git/setting.ts';
 import { countStatus, type StatusCounts } from '../git/status-counts.ts';
+import type { UserConfiguration } from '../git/user-configuration.ts';
 import { readDiffStat } from './diff-stat.ts';
 import { type Comparison, type Differences, readDifferences } from './differences.ts';
 import type { FileStamps } from './file-stamps.ts';
@@ -19,6 +20,8 @@ import { Stages } from './stages.ts';
 export interface SnapshotTools {
   readonly git: GitRunner;
   readonly configuration: ConfigurationGate;
+  /** What the server's user has set; without it no ignore file of a user counts. */
+  readonly user?: (signal?: AbortSignal) => Promise<Pick<UserConfiguration, 'excludesFile'>>;
 }
 
 /** A snapshot, and what decides how long it holds. */
@@ -92,7 +95,7 @@ async function readSettings(
 
 async function readWorkTree(
   comparison: Comparison,
-  { configuration }: SnapshotTools,
+  { configuration, user }: SnapshotTools,
   head: HeadFacts | undefined,
   stages: Stages,
 ): Promise<{ status: StatusCounts | undefined; diffStat: RepositoryFacts['diffStat'] }> {
@@ -100,8 +103,12 @@ async function readWorkTree(
   const status = await stages.attempt('status', async () => {
     // Git takes a HEAD that it cannot read for an unborn branch, and every file for a new one.
     if (head === undefined) throw headUnknown();
+    const excludes = await user?.(signal);
     const place = await configuration.clear(capability, 'work-tree', signal);
-    const command = readCommands.status(place, { ignored: 'matching' });
+    const command = readCommands.status(place, {
+      ignored: 'matching',
+      ...(excludes === undefined ? {} : { excludesFile: excludes.excludesFile }),
+    });
     const counts = countStatus(await runExpecting(git, command, signal));
     if (counts === null) throw malformedOutput(command);
     return counts;

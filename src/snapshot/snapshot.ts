@@ -48,7 +48,7 @@ export interface RepositoryFacts {
   /** Address of origin without user and password. */
   readonly remote: string | null;
   readonly github: ForgeIdentity | null;
-  /** Nobody asks a forge yet: these are always the same. */
+  /** No forge is asked: these are always the same. */
   readonly forgeAuth: 'no_remote';
   readonly prHeadRef: null;
   readonly prNumber: null;

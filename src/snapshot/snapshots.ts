@@ -9,6 +9,7 @@ import { createSlots } from '../git/slots.ts';
 import { eventsDelivered } from './events-delivered.ts';
 import { type Keeping, KeptSnapshot } from './kept-snapshot.ts';
 import type { SnapshotTools } from './read-snapshot.ts';
+import { rememberFor } from './remember-for.ts';
 import type { Snapshot } from './snapshot.ts';
 import { TreeWatches } from './tree-watch.ts';
 
@@ -69,6 +70,9 @@ const unusedMs = 180_000;
 const readings = 4;
 const authorizations = 16;
 
+/** The configuration of the user is read again after so long. */
+const userMs = 10_000;
+
 export function createSnapshots(options: SnapshotsOptions): Snapshots {
   return new KeptSnapshots(options);
 }
@@ -85,12 +89,12 @@ class KeptSnapshots implements Snapshots {
   readonly #leaving = new Set<KeptSnapshot>();
 
   constructor(options: SnapshotsOptions) {
-    const { authority, git, configuration, freshMs = 3000, recheckMs = 120_000 } = options;
+    const { authority, git, configuration, user, freshMs = 3000, recheckMs = 120_000 } = options;
     this.#authority = authority;
     // Every running command listens to it; that they are many is no leak.
     setMaxListeners(0, this.#ending.signal);
     this.#keeping = {
-      tools: { git, configuration },
+      tools: { git, configuration, ...(user === undefined ? {} : { user: rememberFor(userMs, user) }) },
       watches: new TreeWatches({
         perTree: options.watchedPerTree ?? 8192,
         inAll: options.watchedInAll ?? 32_768,

@@ -54,9 +54,6 @@ const unregisteredChange: Plan = {
   instead: { path: '/mkdir', json: { cwd: 'OUTSIDE', path: 'made' } },
   check: outsideUnchanged,
 };
-const save = { path: '/file', json: { cwd: 'PLAIN', path: 'a.txt', content: 'one\n', baseSha1: '<sha1>' } };
-/** A change that any gate may stand in front of, and that itself succeeds with 200. */
-const anyChange: Plan = { instead: save };
 
 const plans: Readonly<Record<string, Plan>> = {
   'sec-auth-get-01': asWritten,

@@ -1,6 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createSnapshots } from '../../src/snapshot/snapshots.ts';
 import { commitFile } from '../git/git-lab.ts';
 import { git } from '../support/git.ts';
 import { createSnapshotLab, type SnapshotLab } from './snapshot-lab.ts';
@@ -86,6 +87,20 @@ describe('what a snapshot says of a checkout', () => {
       untrackedCount: 2,
     });
     expect(diffStat).toEqual({ additions: 2, deletions: 1, files: 1 });
+  });
+
+  it('decisions 4: the ignore file of the user counts', async () => {
+    const excludesFile = join(lab.place, 'ignore');
+    await writeFile(excludesFile, 'private\n');
+    const { authority, git: runner, configuration } = lab;
+    const user = async () => ({ excludesFile });
+    const snapshots = createSnapshots({ authority, git: runner, configuration, user });
+    const path = await fresh();
+    await writeFile(join(path, 'private'), '');
+    await writeFile(join(path, 'public'), '');
+    expect(await snapshots.read(path)).toMatchObject({ untrackedCount: 1 });
+    expect(await lab.read(path)).toMatchObject({ untrackedCount: 2 });
+    await snapshots.close();
   });
 
   it('W39: a tag of the same name changes nothing', async () => {

@@ -29,6 +29,10 @@ export async function createSnapshotLab(options: Partial<SnapshotsOptions> = {})
       commands.push(command.name);
       return lab.git.run(command, signal);
     },
+    stream: (command, onOutput, signal) => {
+      commands.push(command.name);
+      return lab.git.stream(command, onOutput, signal);
+    },
     get running() {
       return lab.git.running;
     },

@@ -4,7 +4,13 @@ import { fixedArguments } from '../../src/git/fixed-arguments.ts';
 import type { PinnedPlace } from '../../src/git/pinned-place.ts';
 import { emptyTrees, readCommands } from '../../src/git/read-commands.ts';
 import type { GitCommand } from '../../src/git/run-git.ts';
-import { type CommitOid, parseCommitOid, parseLiteralPath, parseRefName } from '../../src/git/values.ts';
+import {
+  type CommitOid,
+  parseCommitOid,
+  parseLiteralPath,
+  parseRefName,
+  type RefName,
+} from '../../src/git/values.ts';
 
 const directory = '/proc/1/fd/5';
 const pins = { gitDirectory: '/proc/1/fd/3', commonDirectory: '/proc/1/fd/4', workTree: directory };
