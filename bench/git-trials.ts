@@ -50,4 +50,18 @@ export const gitTrials: readonly Trial[] = [
       },
     ],
   },
+  {
+    kind: 'contest',
+    id: 'snapshot-200',
+    trial: 'snapshots of 200 worktrees, nothing changed since',
+    against: 'the same Git commands, 8 at a time',
+    variants: [
+      {
+        name: '100 files in 10 directories each',
+        must: timeAtMost(0.2),
+        goal: timeAtMost(0.02),
+        prepare: async (cleanup) => (await import('./trials/snapshot-200.ts')).prepare(cleanup),
+      },
+    ],
+  },
 ];

@@ -67,7 +67,6 @@ const repository = z.strictObject({
 
 export const snapshotSchema: z.ZodType = z.union([plain, repository]);
 
-/** `problem`: one body of failures, as any route answers with. */
 export const snapshotBatchSchema: z.ZodType = z.strictObject({
   ok: okField,
   byCwd: z

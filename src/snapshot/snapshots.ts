@@ -60,7 +60,7 @@ export interface SnapshotsOptions extends SnapshotTools {
 }
 
 /** Selectors of one batch. */
-export const mostSelectors = 200;
+const mostSelectors = 200;
 
 /** Checkouts whose last answer is kept, and how long one is that nobody asks about. */
 const mostKept = 512;
