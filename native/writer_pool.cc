@@ -1,6 +1,8 @@
 #include "writer_pool.h"
 
+#include <algorithm>
 #include <csignal>
+#include <cstdlib>
 
 #include "late_close.h"
 #include "old_libraries.h"
@@ -19,9 +21,29 @@ constexpr std::size_t thread_limit = 8;
 // Transactions keep buffers on the heap; glibc's default of 8 MiB of address space a thread is no use here.
 constexpr std::size_t stack_size = std::size_t{256} * 1024;
 
+/** The pools whose environments have not ended. */
+struct LivePools {
+  std::mutex mutex;
+  std::vector<WriterPool*> pools;
+};
+
+LivePools& live_pools() {
+  // Never destroyed: environments of other threads may end while the process exits.
+  static auto* const live = new LivePools();
+  return *live;
+}
+
 }  // namespace
 
 WriterPool::WriterPool(napi_env env) : env_(env) {
+  // process.exit() on the main thread runs no hook of its environment; exit(3) it does call.
+  static const bool registered = std::atexit(stop_all) == 0;
+  static_cast<void>(registered);
+  {
+    LivePools& live = live_pools();
+    const std::lock_guard<std::mutex> lock(live.mutex);
+    live.pools.push_back(this);
+  }
   napi_value name = nullptr;
   napi_create_string_latin1(env, "workspace-authority", NAPI_AUTO_LENGTH, &name);
   napi_create_threadsafe_function(env, nullptr, nullptr, name, 0, 1, nullptr, nullptr, this, deliver, &results_);
@@ -30,7 +52,19 @@ WriterPool::WriterPool(napi_env env) : env_(env) {
   napi_add_env_cleanup_hook(env, [](void* pool) { static_cast<WriterPool*>(pool)->stop(); }, this);
 }
 
-WriterPool::~WriterPool() { stop(); }
+WriterPool::~WriterPool() {
+  LivePools& live = live_pools();
+  // Held, so that no pool goes while `stop_all` waits for its threads.
+  const std::lock_guard<std::mutex> lock(live.mutex);
+  live.pools.erase(std::find(live.pools.begin(), live.pools.end(), this));
+  stop();
+}
+
+void WriterPool::stop_all() {
+  LivePools& live = live_pools();
+  const std::lock_guard<std::mutex> lock(live.mutex);
+  for (WriterPool* pool : live.pools) pool->stop();
+}
 
 bool WriterPool::submit(napi_env env, std::unique_ptr<Work> work) {
   {

@@ -19,8 +19,9 @@ namespace workspace_authority {
  * Threads of one environment for work that waits for the disk. The libuv pool is shared with every read of the process:
  * eight writers on it raised the 99th percentile of a read a hundredfold.
  *
- * Threads start when work finds none idle. The queue has no limit of its own; callers limit it. The environment's end
- * waits for running work and drops queued work unrun, as a crash at that moment would.
+ * Threads start when work finds none idle. The queue has no limit of its own; callers limit it. The end of the
+ * environment or of the process, but by a signal, waits for running work and drops queued work unrun, as a crash at
+ * that moment would.
  */
 class WriterPool {
  public:
@@ -53,6 +54,7 @@ class WriterPool {
   void run();
   bool start_thread();
   void stop();
+  static void stop_all();
 
   napi_env env_;
   napi_threadsafe_function results_ = nullptr;

@@ -1,13 +1,13 @@
 // Starts commits and leaves without awaiting them.
-// As a process or a worker: write-and-leave.mjs ADDON ROOT return|exit|terminate
+// As a process or a worker: write-and-leave.mjs ADDON ROOT return|exit|terminate COUNT
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { parentPort } from 'node:worker_threads';
 
-const [addon, path, way] = process.argv.slice(2);
+const [addon, path, way, count] = process.argv.slice(2);
 const root = await createRequire(import.meta.url)(addon).openRoot(path, {});
-for (let index = 0; index < 64; index++) {
+for (let index = 0; index < Number(count); index++) {
   const file = join(path, `f${index}`);
   writeFileSync(file, 'old');
   const { ino, dev } = statSync(file, { bigint: true });
