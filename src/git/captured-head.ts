@@ -1,9 +1,8 @@
 import type { RepositoryCapability } from '../capability/repository-capability.ts';
 import { AuthorityError } from '../errors/index.ts';
-import { malformedOutput, runExpectingOrNone } from './expect-success.ts';
+import { findCommit } from './find-commit.ts';
 import { shortNameBelow } from './head.ts';
-import { pinnedPlace } from './pinned-place.ts';
-import { readCommands } from './read-commands.ts';
+import { brokenHead, commitOrUnborn } from './head-commit.ts';
 import type { GitRunner } from './run-git.ts';
 import { readSymbolicFile } from './symbolic-file.ts';
 import { type CommitOid, parseCommitOid, parseRefName, type RefName } from './values.ts';
@@ -21,7 +20,7 @@ const heads = 'refs/heads/';
 /**
  * Reads HEAD by its full ref, so that no tag stands in for a branch (W39).
  * @throws `identity_changed` when HEAD is gone or malformed | `repository_unsupported` (details.reason `head`) when it leads outside
- *   refs/heads or to a name that is not UTF-8 | `git_failed` | `aborted`
+ *   refs/heads or to a name that is not UTF-8 | `git_failed` (details.reason also `broken-head`) | `aborted`
  */
 export async function captureHead(
   capability: RepositoryCapability,
@@ -30,15 +29,14 @@ export async function captureHead(
 ): Promise<CapturedHead> {
   const head = await readSymbolicFile(capability.repository.gitDirectory, 'HEAD');
   if (head === null) throw new AuthorityError('identity_changed', { details: { what: 'git dir' } });
-  const branch = head.kind === 'detached' ? null : branchOf(head.ref);
-  const revision = head.kind === 'detached' ? parseCommitOid(head.oid) : branch;
-  if (revision === null) throw new AuthorityError('internal_error');
-  const command = readCommands.resolveCommit(pinnedPlace(capability), revision);
-  const output = await runExpectingOrNone(git, command, signal);
-  if (output === null) return { branch, commit: null };
-  const commit = parseCommitOid(output.toString('latin1').trimEnd());
-  if (commit === null) throw malformedOutput(command);
-  return { branch, commit };
+  if (head.kind === 'symbolic') {
+    const branch = branchOf(head.ref);
+    return { branch, commit: await commitOrUnborn(capability, git, branch, signal) };
+  }
+  const oid = parseCommitOid(head.oid);
+  const commit = oid && (await findCommit(capability, git, oid, signal));
+  if (commit === null || commit !== oid) throw brokenHead();
+  return { branch: null, commit };
 }
 
 function branchOf(latin1Ref: string): RefName {

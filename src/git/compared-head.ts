@@ -14,9 +14,7 @@ import {
   defaultCandidates,
   readBranchPointers,
 } from './branch-facts.ts';
-import { runExpectingOrNone } from './expect-success.ts';
-import { pinnedPlace } from './pinned-place.ts';
-import { readCommands } from './read-commands.ts';
+import { commitOrUnborn, readHeadCommit } from './head-commit.ts';
 import { type RefTip, readRefTips } from './ref-tips.ts';
 import type { GitRunner } from './run-git.ts';
 import { type CommitOid, parseCommitOid, parseRefName, type RefName } from './values.ts';
@@ -49,7 +47,8 @@ export type RemoteCopy =
 
 /**
  * Looks all of it up in one process where nothing unusual is configured.
- * @throws `invalid_base_revision` (details.reason `not-found`) | `git_failed` | `identity_changed` | `aborted` | `shutting_down`
+ * @throws `invalid_base_revision` (details.reason `not-found`) | `git_failed` (details.reason also `broken-head`) |
+ *   `identity_changed` | `aborted` | `shutting_down`
  */
 export async function readComparedHead(
   capability: RepositoryCapability,
@@ -107,11 +106,10 @@ async function findHead(
   pointers: BranchPointers,
 ): Promise<CommitOid | null> {
   if (pointers.detachedOid !== null) return parseCommitOid(pointers.detachedOid);
-  if (pointers.branch !== null) return tips.get((heads + pointers.branch) as RefName)?.commit ?? null;
   // A branch that cannot be told as text, or a ref that is no branch.
-  const command = readCommands.resolveCommit(pinnedPlace(capability), 'HEAD');
-  const printed = await runExpectingOrNone(git, command, signal);
-  return parseCommitOid(printed?.toString('latin1').trimEnd() ?? '');
+  if (pointers.branch === null) return readHeadCommit(capability, git, signal);
+  const ref = (heads + pointers.branch) as RefName;
+  return tips.get(ref)?.commit ?? commitOrUnborn(capability, git, ref, signal);
 }
 
 async function findBase(
