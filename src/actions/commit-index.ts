@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { AuthorityError, isAuthorityError } from '../errors/index.ts';
 import { type CapturedHead, captureHead } from '../git/captured-head.ts';
-import { malformedOutput, runExpecting } from '../git/expect-success.ts';
+import { emptyTreeOf } from '../git/empty-tree.ts';
+import { lineOf, malformedOutput, runExpecting } from '../git/expect-success.ts';
 import { findUnfinished, readMergeHeads } from '../git/operation-state.ts';
 import { type PinnedPlace, pinnedPlace } from '../git/pinned-place.ts';
-import { emptyTrees, readCommands } from '../git/read-commands.ts';
+import { readCommands } from '../git/read-commands.ts';
 import type { GitCommand, GitRunner } from '../git/run-git.ts';
 import { runWriting } from '../git/run-writing.ts';
 import type { UserIdentity } from '../git/user-configuration.ts';
@@ -62,8 +63,8 @@ async function treeOfHead(
   { commit }: CapturedHead,
   tree: ObjectOid,
 ): Promise<string> {
-  if (commit === null) return emptyTrees[tree.length === 40 ? 'sha1' : 'sha256'];
-  return (await runExpecting(git, readCommands.treeOf(place, commit))).toString('latin1').trimEnd();
+  if (commit === null) return emptyTreeOf(tree);
+  return lineOf(await runExpecting(git, readCommands.treeOf(place, commit)));
 }
 
 /** The commit stands when its branch leads to it, or to what somebody has built upon it since. */
@@ -75,7 +76,7 @@ async function assertCommitted(
 ): Promise<void> {
   const place = pinnedPlace(capability);
   const now = await git.run(readCommands.resolveCommit(place, head.branch ?? 'HEAD'));
-  const oid = parseCommitOid(now.stdout.toString('latin1').trimEnd());
+  const oid = parseCommitOid(lineOf(now.stdout));
   if (oid === next) return;
   const isBelow = oid !== null && (await git.run(readCommands.isAncestor(place, next, oid))).exitCode === 0;
   if (!isBelow) throw refMoved({ committed: next, partial: true, stage: 'postcondition' });
@@ -93,7 +94,7 @@ async function endMerge(git: GitRunner, place: PinnedPlace): Promise<readonly Ac
 }
 
 async function runForOid(git: GitRunner, command: GitCommand): Promise<CommitOid> {
-  const oid = parseCommitOid((await runWriting(git, command)).toString('latin1').trimEnd());
+  const oid = parseCommitOid(lineOf(await runWriting(git, command)));
   if (oid === null) throw malformedOutput(command);
   return oid;
 }

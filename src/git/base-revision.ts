@@ -1,8 +1,6 @@
 import type { RepositoryCapability } from '../capability/repository-capability.ts';
 import { AuthorityError } from '../errors/index.ts';
-import { runExpectingOrNone } from './expect-success.ts';
-import { pinnedPlace } from './pinned-place.ts';
-import { readCommands } from './read-commands.ts';
+import { findCommit } from './find-commit.ts';
 import { type RefTip, readRefTips } from './ref-tips.ts';
 import type { GitRunner } from './run-git.ts';
 import { type CommitOid, parseBranchName, parseCommitOid, parseRefName, type RefName } from './values.ts';
@@ -73,11 +71,8 @@ export async function resolveBaseAmong(
   signal?: AbortSignal,
 ): Promise<ResolvedBase | null> {
   if (base.kind === 'commit') {
-    const command = readCommands.resolveCommit(pinnedPlace(capability), base.oid);
-    const printed = await runExpectingOrNone(git, command, signal);
-    const oid = parseCommitOid(printed?.toString('latin1').trimEnd() ?? '');
-    // Digits of the other object format can only be the name of a ref.
-    return oid !== null && oid.length === base.oid.length ? { oid, label: base.label } : null;
+    const oid = await findCommit(capability, git, base.oid, signal);
+    return oid && { oid, label: base.label };
   }
   const found = base.candidates.find((ref) => tips.has(ref));
   const commit = found === undefined ? null : (tips.get(found)?.commit ?? null);

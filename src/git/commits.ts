@@ -1,12 +1,12 @@
 import type { RepositoryCapability } from '../capability/repository-capability.ts';
 import { isAuthorityError } from '../errors/index.ts';
-import type { ResolvedBase } from './base-revision.ts';
 import { type BaseQuery, type ComparedHead, readComparedHead } from './compared-head.ts';
-import { malformedOutput, runExpecting, runExpectingOrNone } from './expect-success.ts';
+import { malformedOutput, runExpecting } from './expect-success.ts';
+import { findMergeBase } from './merge-base.ts';
 import { pinnedPlace } from './pinned-place.ts';
 import { type CommitRange, readCommands } from './read-commands.ts';
 import type { GitCommand, GitRunner } from './run-git.ts';
-import { type CommitOid, parseCommitOid } from './values.ts';
+import { parseCommitOid } from './values.ts';
 
 export interface Commit {
   readonly sha: string;
@@ -55,7 +55,7 @@ export async function readCommits(
   const { head, base, remote } = compared;
   const names = { base: base?.label ?? null, remoteRef: remote.ref };
   if (head === null) return { ...names, baseRef: null, commits: [] };
-  const baseRef = base && (await findMergeBase(capability, git, head, base, signal));
+  const baseRef = base && (await findMergeBase(capability, git, base.oid, head, signal));
   const start = baseRef ?? base?.oid;
   if (start === head) return { ...names, baseRef, commits: [] };
   const range = { tip: head, excluded: start === undefined ? [] : [start], limit: mostCommits };
@@ -73,22 +73,6 @@ export async function readCommits(
     ...(found.length > mostCommits ? { truncated: true } : {}),
     ...(unpushed === 'unknown' ? { degraded: ['unpushed'] } : {}),
   };
-}
-
-async function findMergeBase(
-  capability: RepositoryCapability,
-  git: GitRunner,
-  head: CommitOid,
-  base: ResolvedBase,
-  signal?: AbortSignal,
-): Promise<CommitOid | null> {
-  if (head === base.oid) return head;
-  const command = readCommands.mergeBase(pinnedPlace(capability), base.oid, head);
-  const printed = await runExpectingOrNone(git, command, signal);
-  if (printed === null) return null;
-  const oid = parseCommitOid(printed.toString('latin1').trimEnd());
-  if (oid === null) throw malformedOutput(command);
-  return oid;
 }
 
 type Unmarked = Omit<Commit, 'unpushed'>;

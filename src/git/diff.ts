@@ -7,10 +7,13 @@ import { DiffBudget, type DiffFile, type DiffLimits, diffLimits } from './diff-f
 import { inDiffOrder } from './diff-order.ts';
 import { type DiffMode, type DiffQuery, type DiffRequest, parseDiffQuery } from './diff-query.ts';
 import { readDiffOutput } from './diff-reader.ts';
-import { malformedOutput, runExpecting, runExpectingOrNone, unexpectedStatus } from './expect-success.ts';
-import { lineOf, readHeadCommit } from './head-commit.ts';
+import { type EmptyTree, emptyTreeOf, emptyTrees } from './empty-tree.ts';
+import { lineOf, malformedOutput, runExpecting, unexpectedStatus } from './expect-success.ts';
+import { findCommit } from './find-commit.ts';
+import { readHeadCommit } from './head-commit.ts';
+import { findMergeBase } from './merge-base.ts';
 import { pinnedPlace } from './pinned-place.ts';
-import { type EmptyTree, emptyTrees, readCommands } from './read-commands.ts';
+import { readCommands } from './read-commands.ts';
 import type { GitRunner } from './run-git.ts';
 import { readUntrackedFile } from './untracked-files.ts';
 import { UntrackedReader } from './untracked-names.ts';
@@ -171,16 +174,12 @@ class Comparison {
     return readHeadCommit(this.#capability, this.#context.git, this.#signal);
   }
 
-  async #existing(oid: CommitOid): Promise<CommitOid | null> {
-    const command = readCommands.resolveCommit(pinnedPlace(this.#capability), oid);
-    const found = parseCommitOid(lineOf(await runExpectingOrNone(this.#context.git, command, this.#signal)));
-    // Digits of the other object format can only be the name of a ref.
-    return found?.length === oid.length ? found : null;
+  #existing(oid: CommitOid): Promise<CommitOid | null> {
+    return findCommit(this.#capability, this.#context.git, oid, this.#signal);
   }
 
-  async #mergeBase(one: CommitOid, other: CommitOid): Promise<CommitOid | null> {
-    const command = readCommands.mergeBase(pinnedPlace(this.#capability), one, other);
-    return parseCommitOid(lineOf(await runExpectingOrNone(this.#context.git, command, this.#signal)));
+  #mergeBase(base: CommitOid, head: CommitOid): Promise<CommitOid | null> {
+    return findMergeBase(this.#capability, this.#context.git, base, head, this.#signal);
   }
 
   /** Where there is a commit, its name tells the format. */
@@ -227,10 +226,6 @@ class Comparison {
   #compared(files: readonly DiffFile[]): Compared {
     return { files, tooLarge: this.#budget.exceeded, untrackedOmitted: 0, nestedRepositories: [] };
   }
-}
-
-function emptyTreeOf(oid: CommitOid): EmptyTree {
-  return emptyTrees[oid.length === emptyTrees.sha1.length ? 'sha1' : 'sha256'];
 }
 
 function taskBaseMissing(reason: string): AuthorityError {

@@ -35,6 +35,11 @@ export async function runExpectingOrNone(
   return exitCode === 0 ? stdout : null;
 }
 
+/** The line that a command prints, without its end; empty when it printed nothing. */
+export function lineOf(output: Buffer | null): string {
+  return output?.toString('latin1').trimEnd() ?? '';
+}
+
 /** Git printed something else than its manual says: never guessed at. */
 export function malformedOutput(command: GitCommand): AuthorityError {
   return new AuthorityError('git_failed', {

@@ -1,6 +1,5 @@
 import type { RepositoryCapability } from '../capability/repository-capability.ts';
-import { runExpectingOrNone } from './expect-success.ts';
-import { lineOf } from './head-commit.ts';
+import { lineOf, runExpectingOrNone } from './expect-success.ts';
 import { pinnedPlace } from './pinned-place.ts';
 import { readCommands } from './read-commands.ts';
 import type { GitRunner } from './run-git.ts';

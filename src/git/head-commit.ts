@@ -1,7 +1,7 @@
 import { codeOf } from '../capability/refusal.ts';
 import type { RepositoryCapability } from '../capability/repository-capability.ts';
 import { AuthorityError, isAuthorityError } from '../errors/index.ts';
-import { runExpectingOrNone } from './expect-success.ts';
+import { lineOf, runExpectingOrNone } from './expect-success.ts';
 import type { Head } from './head.ts';
 import { pinnedPlace } from './pinned-place.ts';
 import { readCommands } from './read-commands.ts';
@@ -49,11 +49,6 @@ export async function commitOrUnborn(
 /** HEAD leads to no commit, and not because its branch is still to be born. */
 export function brokenHead(cause?: unknown): AuthorityError {
   return new AuthorityError('git_failed', { details: { command: 'head', reason: 'broken-head' }, cause });
-}
-
-/** The line that a command prints, without its end; empty when it printed nothing. */
-export function lineOf(output: Buffer | null): string {
-  return output?.toString('latin1').trimEnd() ?? '';
 }
 
 /** Null as well for a name that is not UTF-8: Git cannot be asked about it by name. */

@@ -1,6 +1,7 @@
 import type { ClearedPlace } from './cleared-place.ts';
 import { commandClasses, makeCommand } from './command-class.ts';
 import { diffArguments, diffNumberArguments, diffSettings } from './diff-arguments.ts';
+import type { EmptyTree } from './empty-tree.ts';
 import type { PinnedPlace } from './pinned-place.ts';
 import type { GitCommand } from './run-git.ts';
 import type { CommitOid, LiteralPath, ObjectOid, RefName } from './values.ts';
@@ -208,17 +209,6 @@ export const readCommands = {
       words: ['diff', ...diffNumberArguments, '--end-of-options', from, '--'],
     }),
 } as const;
-
-declare const emptyTreeBrand: unique symbol;
-
-/** Name of the tree without entries, which every repository knows: what an unborn branch or a root commit is compared with. */
-export type EmptyTree = string & { readonly [emptyTreeBrand]: true };
-
-/** The empty tree by object format (SHA-1 and SHA-256 of `tree 0` and a NUL). */
-export const emptyTrees: Readonly<Record<'sha1' | 'sha256', EmptyTree>> = {
-  sha1: '4b825dc642cb6eb9a060e54bf8d69288fbee4904' as string as EmptyTree,
-  sha256: '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321' as string as EmptyTree,
-};
 
 const refFields = fieldsOf('refname', 'objectname', 'symref', 'upstream');
 

@@ -1,9 +1,10 @@
 import type { ConfigurationGate } from '../git/configuration-gate.ts';
-import { malformedOutput, runExpecting, runExpectingOrNone } from '../git/expect-success.ts';
+import { type EmptyTree, emptyTrees } from '../git/empty-tree.ts';
+import { malformedOutput, runExpecting } from '../git/expect-success.ts';
+import { findMergeBase } from '../git/merge-base.ts';
 import { type DiffStat, sumNumstat } from '../git/numstat-records.ts';
-import { pinnedPlace } from '../git/pinned-place.ts';
-import { type EmptyTree, emptyTrees, readCommands } from '../git/read-commands.ts';
-import { type CommitOid, parseCommitOid } from '../git/values.ts';
+import { readCommands } from '../git/read-commands.ts';
+import type { CommitOid } from '../git/values.ts';
 import type { Comparison } from './differences.ts';
 import type { HeadFacts } from './head-facts.ts';
 
@@ -34,10 +35,5 @@ async function findStart(comparison: Comparison, head: HeadFacts): Promise<Commi
   const other = branch !== null && branch === baseName ? (origin ?? base) : base;
   if (other === null || other === sha) return sha;
   const { capability, git, signal } = comparison;
-  const command = readCommands.mergeBase(pinnedPlace(capability), sha, other);
-  const printed = await runExpectingOrNone(git, command, signal);
-  if (printed === null) return sha;
-  const fork = parseCommitOid(printed.toString('latin1').trimEnd());
-  if (fork === null) throw malformedOutput(command);
-  return fork;
+  return (await findMergeBase(capability, git, other, sha, signal)) ?? sha;
 }

@@ -3,7 +3,7 @@ import type { RepositoryCapability } from '../capability/repository-capability.t
 import { AuthorityError } from '../errors/index.ts';
 import { parseBaseRevision, refsOfBase } from '../git/base-revision.ts';
 import { chooseDefaultBranch, defaultCandidates, readBranchPointers } from '../git/branch-facts.ts';
-import { runExpectingOrNone } from '../git/expect-success.ts';
+import { lineOf, runExpectingOrNone } from '../git/expect-success.ts';
 import { pinnedPlace } from '../git/pinned-place.ts';
 import { readCommands } from '../git/read-commands.ts';
 import { type RefTip, readRefTips } from '../git/ref-tips.ts';
@@ -115,7 +115,7 @@ async function readDetached(
   if (oid === null) stamps.giveUp();
   const command = readCommands.resolveCommit(pinnedPlace(capability), 'HEAD');
   const printed = await runExpectingOrNone(git, command, signal);
-  const sha = parseCommitOid(printed?.toString('latin1').trimEnd() ?? '');
+  const sha = parseCommitOid(lineOf(printed));
   if (sha === null || (oid !== null && sha !== oid)) throw unreadable();
   return { sha, unborn: false };
 }

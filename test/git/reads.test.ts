@@ -3,8 +3,9 @@ import { mkdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createConfigurationGate } from '../../src/git/configuration-gate.ts';
+import { emptyTrees } from '../../src/git/empty-tree.ts';
 import { pinnedPlace } from '../../src/git/pinned-place.ts';
-import { emptyTrees, readCommands } from '../../src/git/read-commands.ts';
+import { readCommands } from '../../src/git/read-commands.ts';
 import { parseSettings } from '../../src/git/setting.ts';
 import { handlingOf, settingRules } from '../../src/git/setting-rules.ts';
 import {

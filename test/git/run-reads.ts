@@ -1,8 +1,9 @@
 import { expect } from 'vitest';
 import type { RepositoryCapability } from '../../src/capability/repository-capability.ts';
 import type { ClearedPlace } from '../../src/git/cleared-place.ts';
+import { emptyTrees } from '../../src/git/empty-tree.ts';
 import { type PinnedPlace, pinnedPlace } from '../../src/git/pinned-place.ts';
-import { emptyTrees, readCommands } from '../../src/git/read-commands.ts';
+import { readCommands } from '../../src/git/read-commands.ts';
 import type { GitCommand, GitRunner } from '../../src/git/run-git.ts';
 import { type CommitOid, parseCommitOid, parseRefName, type RefName } from '../../src/git/values.ts';
 

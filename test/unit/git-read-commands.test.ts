@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { ClearedPlace } from '../../src/git/cleared-place.ts';
+import { emptyTrees } from '../../src/git/empty-tree.ts';
 import { fixedArguments } from '../../src/git/fixed-arguments.ts';
 import type { PinnedPlace } from '../../src/git/pinned-place.ts';
-import { emptyTrees, readCommands } from '../../src/git/read-commands.ts';
+import { readCommands } from '../../src/git/read-commands.ts';
 import type { GitCommand } from '../../src/git/run-git.ts';
 import {
   type CommitOid,
