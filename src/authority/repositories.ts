@@ -1,7 +1,7 @@
 import type { RepositoryCapability } from '../capability/repository-capability.ts';
-import { AuthorityError } from '../errors/index.ts';
 import { authorityHash, type ManagedRoot, pluginHash } from '../proof/managed-namespace.ts';
 import type { Authority } from './authority.ts';
+import { inRepositoryOrNull } from './in-repository.ts';
 import { managedFactsOf } from './managed-facts.ts';
 import { authorizeListed, type ListedWorktrees, type WorktreeItem } from './worktree-listing.ts';
 
@@ -70,30 +70,21 @@ export function createRepositories(options: RepositoriesOptions): Repositories {
   const { authority, managedRoots, readBranches, readWorktrees } = options;
   return {
     async detect(selector, signal) {
-      const capability = await repositoryOrNull(authority, selector, signal);
-      if (capability === null) return { isGit: false };
-      try {
+      const look = async (capability: RepositoryCapability) => {
         const { branch, defaultBranch } = await readBranches(capability, signal);
-        await capability.assertCurrent(signal);
         return { ...describe(capability), defaultBranch, branch };
-      } finally {
-        await capability[Symbol.asyncDispose]();
-      }
+      };
+      return (await inRepositoryOrNull(authority, selector, look, signal)) ?? { isGit: false };
     },
     async worktrees(selector, signal) {
-      const capability = await repositoryOrNull(authority, selector, signal);
-      if (capability === null) return { isGit: false, items: [] };
-      try {
+      const list = async (capability: RepositoryCapability) => {
         const listed = await readWorktrees(capability, signal);
         const items = await authorizeListed(authority, capability, listed, signal);
-        // Git ran where the name may lead elsewhere by now.
-        await capability.assertCurrent(signal);
         const mainRepoRoot = items.find(({ isMain }) => isMain)?.path ?? null;
         const root = mainRepoRoot && managedDirectory(managedRoots, mainRepoRoot);
-        return { isGit: true, mainRepoRoot, root, items };
-      } finally {
-        await capability[Symbol.asyncDispose]();
-      }
+        return { isGit: true, mainRepoRoot, root, items } as const;
+      };
+      return (await inRepositoryOrNull(authority, selector, list, signal)) ?? { isGit: false, items: [] };
     },
   };
 }
@@ -116,17 +107,4 @@ function managedDirectory([first]: readonly ManagedRoot[], mainRoot: string): st
   if (first === undefined) return null;
   const hash = first.scheme === 'plugin' ? pluginHash(mainRoot) : authorityHash(mainRoot);
   return `${first.path}/${hash}`;
-}
-
-async function repositoryOrNull(
-  authority: Authority,
-  selector: string,
-  signal?: AbortSignal,
-): Promise<RepositoryCapability | null> {
-  try {
-    return await authority.authorizeRepository(selector, signal);
-  } catch (error) {
-    if (error instanceof AuthorityError && error.code === 'git_repository_required') return null;
-    throw error;
-  }
 }

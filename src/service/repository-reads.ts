@@ -1,4 +1,5 @@
 import type { Authority } from '../authority/authority.ts';
+import { inRepository, inRepositoryOrNull } from '../authority/in-repository.ts';
 import { managedFactsOf } from '../authority/managed-facts.ts';
 import type { RepositoryCapability } from '../capability/repository-capability.ts';
 import { type BaseRevision, invalidBase, parseBaseRevision } from '../git/base-revision.ts';
@@ -8,7 +9,6 @@ import type { ConfigurationGate } from '../git/configuration-gate.ts';
 import { type CommitDiff, type ModeDiff, readDiff } from '../git/diff.ts';
 import type { DiffQuery } from '../git/diff-query.ts';
 import type { GitRunner } from '../git/run-git.ts';
-import { inRepository, inRepositoryOrNull } from './in-repository.ts';
 
 /** What is asked of a repository and changes nothing. Each answer is given only while the selector is still what was authorised. */
 export interface RepositoryReads {

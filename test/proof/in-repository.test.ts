@@ -1,9 +1,9 @@
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { inRepository, inRepositoryOrNull } from '../../src/authority/in-repository.ts';
 import type { RepositoryCapability } from '../../src/capability/repository-capability.ts';
 import { AuthorityError } from '../../src/errors/index.ts';
-import { inRepository, inRepositoryOrNull } from '../../src/service/in-repository.ts';
 import { type AuthorityLab, createLab } from '../support/authority-lab.ts';
 import { makeRepository } from '../support/git.ts';
 

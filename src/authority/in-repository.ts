@@ -1,6 +1,6 @@
-import type { Authority } from '../authority/authority.ts';
 import type { RepositoryCapability } from '../capability/repository-capability.ts';
 import { isAuthorityError } from '../errors/index.ts';
+import type { Authority } from './authority.ts';
 
 /**
  * Turns a selector into the capability of a Git root, works under it, and answers only when it is still what was authorised: Git ran where
