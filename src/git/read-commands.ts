@@ -4,12 +4,9 @@ import { diffArguments, diffNumberArguments, diffSettings } from './diff-argumen
 import type { EmptyTree } from './empty-tree.ts';
 import type { PinnedPlace } from './pinned-place.ts';
 import type { GitCommand } from './run-git.ts';
-import type { CommitOid, LiteralPath, ObjectOid, RefName } from './values.ts';
+import type { CommitOid, LiteralPath, RefName } from './values.ts';
 
 const { history, content, patch } = commandClasses;
-
-/** Which refs are listed. */
-export type RefNamespace = 'refs/heads/' | 'refs/remotes/' | 'refs/tags/';
 
 export interface CommitRange {
   readonly tip: CommitOid;
@@ -35,16 +32,10 @@ export interface StatusOptions {
 }
 
 /**
- * The reads: one row a command, whose options are its own and whose data are typed values behind `--end-of-options` or `--`, or on
- * standard input. None takes a lock, writes, or speaks to another machine. Records end with NUL, or hold no byte that could end one.
+ * The reads: one row a command, whose options are its own and whose data are typed values behind `--end-of-options` or `--`. None
+ * takes a lock, writes, or speaks to another machine. Records end with NUL, or hold no byte that could end one.
  */
 export const readCommands = {
-  /** Four fields a line, NUL between them: full name, object, target when symbolic, full name of the upstream. Opens no object. */
-  refs: (place: PinnedPlace, ...namespaces: readonly RefNamespace[]): GitCommand =>
-    makeCommand('refs', history, place, {
-      words: ['for-each-ref', '--sort=refname', `--format=${refFields}`, '--end-of-options', ...namespaces],
-    }),
-
   /** Five fields a line, NUL between them: full name, object, target when symbolic, time of a commit in seconds since 1970, upstream. */
   branches: (place: PinnedPlace): GitCommand =>
     makeCommand('branches', history, place, {
@@ -127,20 +118,6 @@ export const readCommands = {
       ],
     }),
 
-  /** `<name> <type> <size>` or `<name> missing`, one line an object, in the order asked. */
-  objectFacts: (place: PinnedPlace, oids: readonly ObjectOid[]): GitCommand =>
-    makeCommand('object-facts', history, place, {
-      words: ['cat-file', '--batch-check=%(objectname) %(objecttype) %(objectsize)', '--buffer'],
-      input: lines(oids),
-    }),
-
-  /** A line as in `objectFacts`, then the content and a newline. Stored bytes: no filter, no text conversion. */
-  objectContents: (place: PinnedPlace, oids: readonly ObjectOid[]): GitCommand =>
-    makeCommand('object-contents', content, place, {
-      words: ['cat-file', '--batch=%(objectname) %(objecttype) %(objectsize)', '--buffer'],
-      input: lines(oids),
-    }),
-
   /** Scope, then key and value with a newline between them, of each setting; NUL after both. Includes are followed. */
   configuration: (place: PinnedPlace): GitCommand =>
     makeCommand('configuration', commandClasses.proof, place, {
@@ -210,8 +187,6 @@ export const readCommands = {
     }),
 } as const;
 
-const refFields = fieldsOf('refname', 'objectname', 'symref', 'upstream');
-
 const branchFields = fieldsOf('refname', 'objectname', 'symref', 'committerdate:unix', 'upstream');
 
 const trackingFields = fieldsOf('refname', 'upstream:track,nobracket');
@@ -249,8 +224,4 @@ function excludesSettings(file: string | undefined): string[] {
   if (file === undefined) return [];
   if (!file.startsWith('/') || file.includes('\0')) throw new TypeError('not an absolute path');
   return [`core.excludesFile=${file}`];
-}
-
-function lines(values: readonly string[]): Uint8Array {
-  return Buffer.from(values.map((value) => `${value}\n`).join(''), 'latin1');
 }

@@ -37,11 +37,6 @@ const maxBranchBytes = 255;
 
 const maxMessageBytes = 1024 * 1024;
 
-/** Null for anything but a full object name in lower case, as Git prints it. */
-export function parseObjectOid(text: string): ObjectOid | null {
-  return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text) ? (text as ObjectOid) : null;
-}
-
 /** Null for anything but a full object name; abbreviations and expressions are never accepted (R20). Upper case is lowered. */
 export function parseCommitOid(text: string): CommitOid | null {
   return /^(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$/.test(text) ? (text.toLowerCase() as CommitOid) : null;
@@ -60,16 +55,6 @@ export function parseBranchName(text: string): BranchName | null {
 /** Null unless the text is a well-formed full name in whole UTF-8; short names and revision syntax are never accepted (R20). */
 export function parseRefName(text: string): RefName | null {
   return text.isWellFormed() && isFullRefName(text) ? (text as RefName) : null;
-}
-
-/** The ref of a branch; a tag of the same name is another ref. */
-export function branchRef(name: BranchName): RefName {
-  return `refs/heads/${name}` as string as RefName;
-}
-
-/** The ref that remembers a branch of a remote. */
-export function trackingRef(remote: RemoteName, name: BranchName): RefName {
-  return `refs/remotes/${remote}/${name}` as string as RefName;
 }
 
 /**

@@ -10,10 +10,8 @@ import { parseSettings } from '../../src/git/setting.ts';
 import { handlingOf, settingRules } from '../../src/git/setting-rules.ts';
 import {
   type CommitOid,
-  type ObjectOid,
   parseCommitOid,
   parseLiteralPath,
-  parseObjectOid,
   parseRefName,
   type RefName,
 } from '../../src/git/values.ts';
@@ -150,13 +148,6 @@ describe('the reads', () => {
     expect(await commit('refs/heads/other')).toBe(await oidOf('refs/heads/other'));
     expect(await commit('refs/tags/other')).toBe(await oidOf('refs/tags/other^{commit}'));
     expect(await commit('refs/heads/-x')).toBe(await oidOf('refs/heads/main~2'));
-    const refs = await printed(readCommands.refs(place, 'refs/heads/'));
-    expect(refs.split('\n').map((line) => line.split('\0')[0])).toEqual([
-      'refs/heads/-x',
-      'refs/heads/main',
-      'refs/heads/other',
-      '',
-    ]);
   });
 
   it('what is not there is an exit status, not a guess', async () => {
@@ -177,13 +168,6 @@ describe('the reads', () => {
     ].map(async (command) => (await lab.git.run(command)).exitCode);
     expect(await Promise.all(exits)).toEqual([1, 1, 1, 1, 1]);
     expect(await printed(readCommands.divergence(place, alone, main))).toBe('1\t3\n');
-    const facts = await printed(readCommands.objectFacts(place, [nowhere, alone, blob]));
-    expect(facts.split('\n').map((line) => line.split(' ')[1])).toEqual([
-      'missing',
-      'commit',
-      'blob',
-      undefined,
-    ]);
   });
 
   it('the empty tree has the name that we know, in both formats', async () => {
@@ -193,15 +177,6 @@ describe('the reads', () => {
       const tree = await git(path, 'hash-object', '-t', 'tree', '/dev/null');
       expect(tree.trim()).toBe(emptyTrees[format]);
     }
-  });
-
-  it('stored bytes come as they are stored', async () => {
-    const path = await lab.makeRepository('bytes');
-    await git(path, 'config', 'core.autocrlf', 'true');
-    await commitFile(path, 'crlf', 'a\nb\n');
-    const oid = parseObjectOid((await git(path, 'rev-parse', 'HEAD:crlf')).trim()) as ObjectOid;
-    const place = pinnedPlace(await lab.hold(path));
-    expect(await printed(readCommands.objectContents(place, [oid]))).toBe(`${oid} blob 4\na\nb\n\n`);
   });
 
   it('leave the index alone, also when it is stale', async () => {

@@ -36,7 +36,6 @@ export async function factCommands(
   const parent = parseCommitOid(parents?.split(' ')[0] ?? '') as CommitOid;
   const main = parseRefName('refs/heads/main') as RefName;
   return [
-    readCommands.refs(place, 'refs/heads/', 'refs/remotes/', 'refs/tags/'),
     readCommands.branches(place),
     readCommands.tracking(place, [main]),
     readCommands.refTips(place, [main]),
@@ -47,8 +46,6 @@ export async function factCommands(
     readCommands.divergence(place, parent, tip),
     readCommands.commitNames(place, { tip, excluded: [parent], limit: 100 }),
     readCommands.commits(place, { tip, excluded: [], limit: 100 }),
-    readCommands.objectFacts(place, [tip, parent]),
-    readCommands.objectContents(place, [tip]),
     readCommands.diffCommits(place, parent, tip),
     readCommands.diffCommits(place, emptyTrees.sha1, tip),
   ];

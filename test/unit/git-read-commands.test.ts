@@ -24,7 +24,6 @@ const range = { tip: one, excluded: [two], limit: 7 };
 
 /** Each row, with what stands behind the end of its options. */
 const rows: readonly (readonly [GitCommand, readonly string[]])[] = [
-  [readCommands.refs(place, 'refs/heads/', 'refs/tags/'), ['refs/heads/', 'refs/tags/']],
   [readCommands.branches(place), ['refs/heads/', 'refs/remotes/origin/']],
   [readCommands.tracking(place, [ref]), [ref]],
   [readCommands.refTips(place, [ref, ref]), [ref, ref]],
@@ -53,16 +52,6 @@ describe('the commands that read', () => {
       expect(command.arguments.slice(0, fixedArguments.length)).toEqual(fixedArguments);
     },
   );
-
-  it('R20: objects are asked for on standard input', () => {
-    for (const command of [
-      readCommands.objectFacts(place, [one, two]),
-      readCommands.objectContents(place, [one, two]),
-    ]) {
-      expect(Buffer.from(command.input ?? []).toString()).toBe(`${one}\n${two}\n`);
-      expect(command.arguments.join(' ')).not.toContain(one);
-    }
-  });
 
   it.each([
     ...rows.map(([command]) => command),

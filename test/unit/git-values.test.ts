@@ -1,17 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import {
-  type BranchName,
-  branchRef,
   isFullRefName,
   parseBranchName,
   parseCommitMessage,
   parseCommitOid,
   parseLiteralPath,
-  parseObjectOid,
   parseRefName,
   parseRemoteName,
-  type RemoteName,
-  trackingRef,
 } from '../../src/git/values.ts';
 
 const oid = 'f8f41e3805b1ab4b6d7b4c5a3a1fe12a7fa17d14';
@@ -106,14 +101,6 @@ describe('full ref names', () => {
   });
 });
 
-describe('object names from Git', () => {
-  it.each([oid, '0'.repeat(64)])('takes %j', (text) => expect(parseObjectOid(text)).toBe(text));
-
-  it.each([oid.toUpperCase(), oid.slice(1), `${oid}\n`, ''])('refuses %j', (text) => {
-    expect(parseObjectOid(text)).toBeNull();
-  });
-});
-
 describe('ref names', () => {
   it.each(['refs/heads/main', 'refs/heads/-x', 'refs/tags/wei\u00df'])('R20: takes %j', (text) => {
     expect(parseRefName(text)).toBe(text);
@@ -123,12 +110,6 @@ describe('ref names', () => {
     'R20: refuses %j',
     (text) => expect(parseRefName(text)).toBeNull(),
   );
-
-  it('R20, W39: a branch and what is known of it elsewhere have full names', () => {
-    const [remote, name] = [parseRemoteName('origin') as RemoteName, parseBranchName('feat/x') as BranchName];
-    expect(branchRef(name)).toBe('refs/heads/feat/x');
-    expect(trackingRef(remote, name)).toBe('refs/remotes/origin/feat/x');
-  });
 });
 
 describe('remote names', () => {

@@ -5,11 +5,10 @@ import { assertNetworkAccess } from '../../src/git/network-access.ts';
 import type { PinnedPlace } from '../../src/git/pinned-place.ts';
 import type { GitCommand } from '../../src/git/run-git.ts';
 import {
-  branchRef,
   type CommitOid,
-  parseBranchName,
   parseCommitMessage,
   parseCommitOid,
+  parseRefName,
   parseRemoteName,
 } from '../../src/git/values.ts';
 import { writeCommands } from '../../src/git/write-commands.ts';
@@ -23,7 +22,7 @@ const [one, two] = ['1', '2'].map((digit) => parseCommitOid(digit.repeat(40))) a
 const identity = { name: 'A', email: 'a@example.invalid' };
 const message = present(parseCommitMessage('--amend'));
 const remote = present(parseRemoteName('origin'));
-const branch = branchRef(present(parseBranchName('main')));
+const branch = present(parseRefName('refs/heads/main'));
 const access = {
   protocols: ['https', 'ssh'],
   ssh: { authenticationSocket: '/run/agent', knownHostsFile: '/etc/hosts-of-ssh' },
