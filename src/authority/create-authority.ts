@@ -53,6 +53,7 @@ class RegistryAuthority implements Authority, WorkspaceSurveyor {
   readonly #closing = new AbortController();
   #top: Promise<DirectoryHandle> | null = null;
   readonly #sweep: NodeJS.Timeout;
+  #isSweeping = false;
 
   constructor(options: AuthorityOptions) {
     this.#options = options;
@@ -62,8 +63,7 @@ class RegistryAuthority implements Authority, WorkspaceSurveyor {
     this.#cache = new WorkspaceCache(capacity, (subject) => this.#prove(subject, standingOf(subject), null));
     this.#mainCache = new WorkspaceCache(capacity, (subject) => this.#prove(subject, 'main', null));
     this.#mains = new CachedMainCheckouts(registry, this.#mainCache);
-    // A registry that cannot be read says nothing of a row; the next look will.
-    this.#sweep = setInterval(() => void this.closeUnregistered().catch(() => undefined), sweepMs).unref();
+    this.#sweep = setInterval(() => void this.#sweepOnce(), sweepMs).unref();
   }
 
   async authorize(selector: string, signal?: AbortSignal): Promise<FileCapability> {
@@ -104,6 +104,19 @@ class RegistryAuthority implements Authority, WorkspaceSurveyor {
       for (const kept of cache.kept()) {
         if (!(await isStillRegistered(this.#options.registry, kept))) cache.drop(kept.subject.path);
       }
+    }
+  }
+
+  /** None while the last one still waits: a registry of the host may hang, and would be asked by ever more of them. */
+  async #sweepOnce(): Promise<void> {
+    if (this.#isSweeping) return;
+    this.#isSweeping = true;
+    try {
+      await this.closeUnregistered();
+    } catch {
+      // A registry that cannot be read says nothing of a row; the next look will.
+    } finally {
+      this.#isSweeping = false;
     }
   }
 
