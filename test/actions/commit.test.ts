@@ -185,18 +185,21 @@ describe('a commit', () => {
     ['cherry-pick', 'CHERRY_PICK_HEAD'],
     ['revert', 'REVERT_HEAD'],
     ['bisect', 'BISECT_LOG'],
-  ])('R22: is refused in the middle of a %s (%s), and stages nothing', async (operation, trace) => {
-    const path = join(repo, '.git', trace);
-    await mkdir(join(path, '..'), { recursive: true });
-    await writeFile(path, 'x\n');
-    await put('f', 'x\n');
-    const refusal = await commit().catch((error: unknown) => error);
-    expect(isAuthorityError(refusal) && refusal.details).toEqual({
-      reasonKey: 'actions.merge.inProgress',
-      operation,
-    });
-    expect(await git(repo, 'ls-files')).toBe('');
-  });
+  ])(
+    'R22, wt-mid-operation: is refused in the middle of a %s (%s), and stages nothing',
+    async (operation, trace) => {
+      const path = join(repo, '.git', trace);
+      await mkdir(join(path, '..'), { recursive: true });
+      await writeFile(path, 'x\n');
+      await put('f', 'x\n');
+      const refusal = await commit().catch((error: unknown) => error);
+      expect(isAuthorityError(refusal) && refusal.details).toEqual({
+        reasonKey: 'actions.merge.inProgress',
+        operation,
+      });
+      expect(await git(repo, 'ls-files')).toBe('');
+    },
+  );
 
   it('R22: tells of an index lock that a dead Git left, and leaves it where it is', async () => {
     const before = await headOf(repo);

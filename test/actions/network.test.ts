@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -158,6 +159,45 @@ describe('a fetch', () => {
     expect(await Promise.all(fetches)).toEqual(Array(5).fill('aborted'));
   });
 });
+
+describe('a remote that wants a password', () => {
+  it('git-credential-prompt: is told at once, and nobody is asked', async () => {
+    await using guarded = await guardedServer();
+    const service = await lab.another({ network: { protocols: ['http'] } });
+    await git(repo, 'remote', 'set-url', 'origin', `http://127.0.0.1:${guarded.port}/x`);
+    const marker = join(lab.place, `asked ${count}`);
+    const program = join(lab.place, `ask-${count}`);
+    await writeFile(program, `#!/bin/sh\n: > '${marker}'\necho x\n`, { mode: 0o755 });
+    await git(repo, 'config', 'core.askPass', program);
+    for (const act of [service.actions.fetch, service.actions.push]) {
+      expect(await outcomeOf(act(repo))).toBe('git_failed: authentication');
+    }
+    expect(guarded.asked).toBeGreaterThanOrEqual(2);
+    await expect(readFile(marker)).rejects.toThrow('ENOENT');
+  });
+});
+
+/** An HTTP server that lets nobody in. */
+async function guardedServer(): Promise<{ port: number; readonly asked: number } & AsyncDisposable> {
+  let asked = 0;
+  const server = createHttpServer((_, response) => {
+    asked += 1;
+    response.writeHead(401, { 'WWW-Authenticate': 'Basic realm="x"' }).end();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    get asked() {
+      return asked;
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
 
 /** Accepts connections and never says anything. */
 async function silentServer(): Promise<{ port: number; connected: Promise<unknown> } & AsyncDisposable> {

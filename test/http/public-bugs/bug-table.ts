@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import bugs from '../../cases/public-bugs.json' with { type: 'json' };
 import { createHttpLab, type HttpLab } from '../../support/http-lab.ts';
@@ -9,7 +9,7 @@ export type BugScenario = (lab: HttpLab) => Promise<void>;
 export interface BugTable {
   /** By row id: what the row asks for, done and looked at. */
   readonly scenarios: Readonly<Record<string, BugScenario>>;
-  /** Rows whose promise is below HTTP: the test file that runs them. */
+  /** Rows whose promise is below HTTP: the test file that runs them, and names them. */
   readonly elsewhere?: Readonly<Record<string, string>>;
   /** Rows of what is not offered yet, and what they wait for. */
   readonly later?: Readonly<Record<string, string>>;
@@ -30,7 +30,8 @@ export function runBugTable(area: string, clause: string, table: BugTable): void
     it('each row is run here, or it is said where or when it is', () => {
       const placed = [...Object.keys(scenarios), ...Object.keys(elsewhere), ...Object.keys(later)];
       expect(placed.sort()).toEqual(rows.map((row) => row.id).sort());
-      for (const file of Object.values(elsewhere)) expect([file, existsSync(file)]).toEqual([file, true]);
+      for (const [id, file] of Object.entries(elsewhere))
+        expect([file, readFileSync(file, 'utf8')]).toEqual([file, expect.stringContaining(id)]);
     });
 
     it.each(rows.filter((row) => row.id in scenarios))(`${clause}: $id: not "$wrong"`, async ({ id }) => {

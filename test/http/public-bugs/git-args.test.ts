@@ -1,12 +1,9 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { git, type HttpLab, makeRepository } from '../../support/http-lab.ts';
-import { ask, type BugScenario, get, runBugTable } from './bug-table.ts';
-
-const fetches = 'fetching is not offered yet: /action';
-const changes = 'changes of the index and the files by Git are not offered yet: /action';
-const branches = 'branches are not made yet: POST /worktrees';
+import type { TestRequest } from '../../support/http-server.ts';
+import { ask, type BugScenario, change, get, runBugTable } from './bug-table.ts';
 
 let repositories = 0;
 
@@ -43,6 +40,15 @@ async function pathsOf(lab: HttpLab, cwd: string): Promise<readonly string[]> {
   return body.files.map((file) => file.path);
 }
 
+function action(cwd: string, name: string, params: Readonly<Record<string, unknown>> = {}): TestRequest {
+  return change('POST', '/action', { cwd, name, params });
+}
+
+/** What is in the commit that HEAD leads to, each name by itself. */
+async function committed(path: string): Promise<readonly string[]> {
+  return (await git(path, 'ls-tree', '-r', '-z', '--name-only', 'HEAD')).split('\0').slice(0, -1);
+}
+
 /** The file is changed, and told under exactly its name. */
 function changedName(name: string): BugScenario {
   return async (lab) => {
@@ -56,6 +62,93 @@ function changedName(name: string): BugScenario {
 
 runBugTable('git-args', 'R20', {
   scenarios: {
+    'git-freeform-args': async (lab) => {
+      const { path, program, ran } = await prepare(lab);
+      await git(path, 'remote', 'add', 'origin', lab.outside);
+      for (const words of [[`--upload-pack=${program}`], `--upload-pack=${program}`]) {
+        for (const name of ['fetch', 'push']) {
+          await ask(lab, action(path, name, { args: words }), 400, 'invalid_request');
+        }
+      }
+      expect(await ran()).toBe(false);
+      await git(path, 'fetch', '-q', `--upload-pack=${program}`, 'origin').catch(() => undefined);
+      expect(await ran()).toBe(true);
+    },
+    'git-ext-transport': async (lab) => {
+      const { path, program, ran } = await prepare(lab);
+      const address = `ext::${program} /dev/null`;
+      await ask(lab, action(path, 'fetch', { remote: address }), 400, 'invalid_request');
+      await git(path, 'remote', 'add', 'origin', address);
+      await git(path, 'config', 'protocol.ext.allow', 'always');
+      for (const name of ['fetch', 'push']) {
+        const { body } = await ask(lab, action(path, name), 502, 'git_failed');
+        expect(body?.['details']).toMatchObject({ reason: 'protocol-not-allowed' });
+      }
+      expect(await ran()).toBe(false);
+      await git(path, 'fetch', '-q', 'origin').catch(() => undefined);
+      expect(await ran()).toBe(true);
+    },
+    'git-url-insteadof': async (lab) => {
+      const { path, program, ran } = await prepare(lab);
+      await git(path, 'remote', 'add', 'origin', 'https://host.invalid/x');
+      await git(path, 'config', 'protocol.ext.allow', 'always');
+      for (const [key, value, told] of [
+        [`url.ext::${program} .insteadOf`, 'https://host.invalid/', 'url.*.insteadof'],
+        ['core.sshCommand', program, 'core.sshcommand'],
+        ['credential.helper', `!${program}`, 'credential.helper'],
+      ] as const) {
+        await git(path, 'config', key, value);
+        const { body } = await ask(lab, action(path, 'fetch'), 409, 'untrusted_repository_config');
+        expect(body?.['details']).toMatchObject({ keys: [told] });
+        expect(await ran()).toBe(false);
+        if (told === 'url.*.insteadof') await git(path, 'fetch', '-q', 'origin').catch(() => undefined);
+        expect(await ran()).toBe(told === 'url.*.insteadof');
+        await git(path, 'config', '--unset', key);
+      }
+    },
+    'git-pathspec-star': async (lab) => {
+      const { path, put } = await prepare(lab);
+      const names = ['*', '*.json', 'foo.json'];
+      for (const name of names) await put(name, '1\n');
+      await ask(lab, action(path, 'discard', { paths: ['*.json'] }), 501, 'not_offered');
+      for (const name of names) expect(await readFile(join(path, name), 'utf8')).toBe('1\n');
+      // A repository of its own is left out, unless the file called `*` stands for it, too.
+      await makeRepository(join(path, 'inner.json'));
+      await ask(lab, action(path, 'commit', { message: 'm' }), 200);
+      expect(await committed(path)).toEqual([...names, 'tracked.txt']);
+      expect(await git(path, 'status', '--porcelain')).toBe('?? inner.json/\n');
+    },
+    'git-pathspec-magic': async (lab) => {
+      const { path, put } = await prepare(lab);
+      const index = await readFile(join(path, '.git/index'));
+      const paths = [':/', ':(top)*', ':!x'];
+      for (const name of ['stage', 'add']) {
+        await ask(lab, action(path, name, { paths }), 400, 'action_unknown');
+      }
+      await ask(lab, action(path, 'commit', { message: 'm', paths }), 400, 'invalid_request');
+      expect(await readFile(join(path, '.git/index'))).toEqual(index);
+      const names = [':!x', ':(top)*', ':(top,glob)**', 'x'];
+      for (const name of names) await put(name, '1\n');
+      await makeRepository(join(path, 'inner'));
+      await ask(lab, action(path, 'commit', { message: 'm' }), 200);
+      expect(await committed(path)).toEqual([':!x', ':(top)*', ':(top,glob)**', 'tracked.txt', 'x']);
+      expect(await git(path, 'status', '--porcelain')).toBe('?? inner/\n');
+    },
+    'git-stage-outside': async (lab) => {
+      const { path } = await prepare(lab);
+      const secret = join(lab.sandbox, 'external/external.txt');
+      const before = await git(path, 'count-objects', '-v');
+      const paths = ['../external/external.txt', secret];
+      await ask(lab, action(path, 'commit', { message: 'm', paths }), 400, 'invalid_request');
+      expect(await git(path, 'count-objects', '-v')).toBe(before);
+      await symlink(secret, join(path, 'link'));
+      await symlink(join(lab.sandbox, 'external'), join(path, 'directory'));
+      await ask(lab, action(path, 'commit', { message: 'm' }), 200);
+      expect(await committed(path)).toEqual(['directory', 'link', 'tracked.txt']);
+      expect(await git(path, 'cat-file', 'blob', 'HEAD:link')).toBe(secret);
+      const stored = (await git(path, 'hash-object', secret)).trim();
+      await expect(git(path, 'cat-file', '-e', stored)).rejects.toThrow();
+    },
     'git-filter-clean': async (lab) => {
       const { path, program, put, ran } = await prepare(lab);
       await git(path, 'config', 'filter.z.clean', program);
@@ -126,16 +219,12 @@ runBugTable('git-args', 'R20', {
       expect(await pathsOf(lab, path)).toEqual(['HEAD']);
     },
   },
+  elsewhere: {
+    'git-credential-prompt': 'test/actions/network.test.ts',
+    'git-identity-injection': 'test/http/action.test.ts',
+    'git-conflict-markers': 'test/http/action.test.ts',
+  },
   later: {
-    'git-freeform-args': fetches,
-    'git-ext-transport': fetches,
-    'git-url-insteadof': fetches,
-    'git-credential-prompt': fetches,
-    'git-pathspec-star': changes,
-    'git-pathspec-magic': changes,
-    'git-stage-outside': changes,
-    'git-identity-injection': changes,
-    'git-conflict-markers': changes,
-    'git-namespace-clash': branches,
+    'git-namespace-clash': 'branches are not made yet: POST /worktrees',
   },
 });
