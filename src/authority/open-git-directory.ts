@@ -2,9 +2,7 @@ import type { DirectoryHandle, NativeBinding } from '../capability/handles.ts';
 import { codeOf } from '../capability/refusal.ts';
 import { translateStorageFailure } from '../proof/storage-failure.ts';
 import { type UnsupportedReason, unsupported } from '../proof/unsupported.ts';
-
-/** How the open fails when no directory stands there, or a link does. */
-const notThere = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'EXDEV', 'EACCES', 'ENAMETOOLONG', 'EINVAL']);
+import { isNotInPlace } from './not-in-place.ts';
 
 /** Opens the Git dir that a `.git` file names. @throws `repository_unsupported` (`separate-git-dir`) | `storage_failed` | ... */
 export function openSeparateGitDirectory(native: NativeBinding, path: string): Promise<DirectoryHandle> {
@@ -27,6 +25,6 @@ async function openOrRefuse(
     return await open();
   } catch (error) {
     const seen = codeOf(error) ?? '';
-    throw notThere.has(seen) ? unsupported(reason, { seen }) : translateStorageFailure(error);
+    throw isNotInPlace(seen) ? unsupported(reason, { seen }) : translateStorageFailure(error);
   }
 }

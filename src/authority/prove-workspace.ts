@@ -10,6 +10,7 @@ import { gitConfinement } from '../proof/git-confinement.ts';
 import { translateStorageFailure } from '../proof/storage-failure.ts';
 import { type Ancestor, type Surroundings, surveySurroundings } from '../proof/surroundings.ts';
 import type { WorkspacePins } from '../registry/workspace-registry.ts';
+import { isNotInPlace } from './not-in-place.ts';
 import type { AuthorityOptions, ProtectedDirectory } from './ports.ts';
 import type { ClaimedRow, ProofContext, Standing } from './proof-context.ts';
 import { type OpenedGit, openGit, proveGit } from './prove-git.ts';
@@ -113,9 +114,7 @@ function kindOf(standing: Standing, proven: ProvenRepositoryParts | null): Capab
   return standing === 'unregistered' ? 'linked-worktree' : 'workspace';
 }
 
-/** How the open fails when nothing, or something else than a directory, stands under the registered name (R05). */
-const notInPlace = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'EXDEV', 'EACCES', 'ENAMETOOLONG', 'EINVAL']);
-
+/** A name that leads to no directory of its own gives no authority (R05). */
 async function openRoot(context: ProofContext, row: ClaimedRow, log: FactLog): Promise<DirectoryHandle> {
   const fact = { fact: 'root', expected: 'a directory, reached without links' };
   try {
@@ -125,7 +124,7 @@ async function openRoot(context: ProofContext, row: ClaimedRow, log: FactLog): P
   } catch (error) {
     const code = codeOf(error) ?? '';
     log?.push({ ...fact, seen: code, holds: false });
-    throw notInPlace.has(code) ? notAuthorized() : translateStorageFailure(error);
+    throw isNotInPlace(code) ? notAuthorized() : translateStorageFailure(error);
   }
 }
 

@@ -4,7 +4,7 @@ import { codeOf } from '../capability/refusal.ts';
 import type { AuthorityError } from '../errors/index.ts';
 import { pastMoves } from './past-moves.ts';
 import { hasStamp, isSameObject, type Stamp, stampOfEntry, stampOfFacts } from './stamp.ts';
-import { translateStorageFailure } from './storage-failure.ts';
+import { isAbsence, translateStorageFailure } from './storage-failure.ts';
 import { unsupported } from './unsupported.ts';
 
 /**
@@ -154,11 +154,6 @@ function lookAtCached(base: DirectoryHandle, path: string, lookedAtMs: number): 
 function sameObject(left: Stamp | null, right: Stamp | null): boolean {
   if (left === null || right === null) return left === right;
   return left.inode === right.inode && left.device === right.device && left.mode === right.mode;
-}
-
-/** Also where what should hold the name is a link or a file by now: then the name is not there either. */
-function isAbsence(error: unknown): boolean {
-  return ['ENOENT', 'ENOTDIR', 'ELOOP'].includes(codeOf(error) ?? '');
 }
 
 function join(directory: string, name: string): string {

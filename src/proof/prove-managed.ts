@@ -3,7 +3,6 @@ import { emptyFacts, ownerOf } from '../capability/file-facts.ts';
 import type { DirectoryHandle } from '../capability/handles.ts';
 import { matchesStoredIdentity } from '../capability/identity.ts';
 import type { ManagedFacts } from '../capability/managed-worktree-capability.ts';
-import { codeOf } from '../capability/refusal.ts';
 import { AuthorityError, isAuthorityError } from '../errors/index.ts';
 import { type AdminFile, readAdminFile } from './admin-file.ts';
 import { administrationPath, type WorktreeClaim } from './checkout-claim.ts';
@@ -25,7 +24,7 @@ import {
   ownerRecordNames,
 } from './managed-namespace.ts';
 import { NameWatch } from './name-watch.ts';
-import { changeOrFailure, translateStorageFailure } from './storage-failure.ts';
+import { changeOrFailure, isAbsence, translateStorageFailure } from './storage-failure.ts';
 
 export interface ManagedProof {
   /** Null for a worktree that is linked only. */
@@ -148,7 +147,7 @@ async function watchIfThere(base: DirectoryHandle, path: string): Promise<NameWa
   try {
     return await NameWatch.begin(base, path, ['worktree.json']);
   } catch (error) {
-    if (['ENOENT', 'ENOTDIR', 'ELOOP'].includes(codeOf(error) ?? '')) return null;
+    if (isAbsence(error)) return null;
     throw translateStorageFailure(error);
   }
 }

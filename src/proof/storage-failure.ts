@@ -22,10 +22,14 @@ export function translateStorageFailure(error: unknown): AuthorityError {
   return new AuthorityError(codes[errno] ?? 'storage_failed', { details, cause: error });
 }
 
+/** Whether nothing has the name, also since what should hold it is a file or a link by now. */
+export function isAbsence(error: unknown): boolean {
+  return ['ENOENT', 'ENOTDIR', 'ELOOP'].includes(codeOf(error) ?? '');
+}
+
 /** Something that was there a moment ago is not, or is a link now: that is a change of identity, not a failure of the storage. */
 export function changeOrFailure(error: unknown, what: 'root' | 'git dir' | 'main checkout'): AuthorityError {
-  const changed = ['ENOENT', 'ENOTDIR', 'ELOOP'].includes(codeOf(error) ?? '');
-  return changed
+  return isAbsence(error)
     ? new AuthorityError('identity_changed', { details: { what }, cause: error })
     : translateStorageFailure(error);
 }
