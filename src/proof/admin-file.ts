@@ -84,7 +84,7 @@ function readKnown(
     if (bytes === undefined || ownerOf(scratch) !== owner) return undefined;
     return { bytes: Buffer.from(bytes), stamp: stampOfFacts(scratch, lookedAtMs) };
   } catch (error) {
-    return isAbsence(error) ? null : undefined;
+    return isMissing(error) ? null : undefined;
   }
 }
 
@@ -98,7 +98,7 @@ function isKnownHarmless(directory: DirectoryHandle, path: string, limit: number
   }
 }
 
-function isAbsence(error: unknown): boolean {
+function isMissing(error: unknown): boolean {
   const code = codeOf(error);
   return code === 'ENOENT' || code === 'ENOTDIR';
 }
@@ -112,7 +112,7 @@ async function openAdminFile(directory: DirectoryHandle, path: string): Promise<
   try {
     return await pastMoves(() => directory.openFile(path, null));
   } catch (error) {
-    if (isAbsence(error)) return null;
+    if (isMissing(error)) return null;
     const code = codeOf(error) ?? '';
     if (irregular.has(code)) throw unsupported('admin-file-irregular', { file: path, seen: code });
     throw translateStorageFailure(error);

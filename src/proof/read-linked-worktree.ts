@@ -1,12 +1,11 @@
 import type { DirectoryHandle } from '../capability/handles.ts';
-import { AuthorityError } from '../errors/index.ts';
 import { type AdminFile, examineAdminFile, readAdminFile } from './admin-file.ts';
 import { ProvenCheckout } from './checkout.ts';
 import { administrationPath, gitFileOf, type WorktreeClaim } from './checkout-claim.ts';
 import { establish, type FactLog } from './facts.ts';
 import { FileWatch } from './file-watch.ts';
 import { gitFileLimitBytes } from './git-entry.ts';
-import { parseGitPointer, parsePathLine } from './git-pointer.ts';
+import { parsePathLine } from './git-pointer.ts';
 import {
   configLimitBytes,
   establishClearPath,
@@ -16,6 +15,7 @@ import {
   watchHeld,
   watchRoot,
 } from './read-git-directory.ts';
+import { readGitFile } from './read-git-file.ts';
 import { unsupported } from './unsupported.ts';
 
 /** NAME_MAX of limits.h. */
@@ -42,7 +42,11 @@ export async function readLinkedWorktree(claim: WorktreeClaim, log: FactLog): Pr
   establishOwner('root', root, owner, log);
   establishOwner('git dir', gitDirectory, owner, log);
   const backPointer = await readBackPointer(claim, log);
-  const gitFile = await readGitFile(claim, log);
+  const gitFile = await readGitFile(
+    claim,
+    (pointer) => pointer.kind === 'worktree' && pointer.mainRoot === main.path && pointer.name === name,
+    log,
+  );
   const commonPointer = await readCommonPointer(claim, log);
   const head = await readHead(gitDirectory, owner, log);
   const worktreeConfig = await readAdminFile(gitDirectory, 'config.worktree', configLimitBytes, owner);
@@ -89,19 +93,6 @@ export async function readBackPointer(claim: WorktreeClaim, log: FactLog): Promi
     { fact: 'worktree list', expected: 'this root', seen: here ? 'this root' : 'another or none' },
     here,
     () => unsupported('worktree-not-listed'),
-  );
-  return file as AdminFile;
-}
-
-async function readGitFile({ root, path, main, name, owner }: WorktreeClaim, log: FactLog) {
-  const file = await readAdminFile(root, '.git', gitFileLimitBytes, owner);
-  const pointer = file === null ? null : parseGitPointer(file.bytes, path);
-  const same = pointer?.kind === 'worktree' && pointer.mainRoot === main.path && pointer.name === name;
-  establish(
-    log,
-    { fact: 'git file', expected: 'the held git dir', seen: same ? 'the held git dir' : 'another' },
-    same,
-    () => new AuthorityError('identity_changed', { details: { what: 'git dir' } }),
   );
   return file as AdminFile;
 }

@@ -1,11 +1,7 @@
-import { AuthorityError } from '../errors/index.ts';
-import { readAdminFile } from './admin-file.ts';
 import { ProvenCheckout } from './checkout.ts';
 import type { SeparateClaim } from './checkout-claim.ts';
-import { establish, type FactLog } from './facts.ts';
+import type { FactLog } from './facts.ts';
 import { FileWatch } from './file-watch.ts';
-import { gitFileLimitBytes } from './git-entry.ts';
-import { parseGitPointer } from './git-pointer.ts';
 import {
   establishClearPath,
   establishLayout,
@@ -18,6 +14,7 @@ import {
   watchHeld,
   watchRoot,
 } from './read-git-directory.ts';
+import { readGitFile } from './read-git-file.ts';
 import { surveyGitDirectory } from './surroundings.ts';
 
 /**
@@ -36,20 +33,15 @@ export async function readSeparateCheckout(claim: SeparateClaim, log: FactLog): 
   const names = [held, await watchRoot(root, owner), ...around];
   establishOwner('root', root, owner, log);
   establishOwner('git dir', gitDirectory, owner, log);
-  const gitFile = await readAdminFile(root, '.git', gitFileLimitBytes, owner);
-  const pointer = gitFile === null ? null : parseGitPointer(gitFile.bytes, path);
-  const same = pointer?.kind === 'separate-git-dir' && pointer.gitDirectory === gitPath;
-  establish(
+  const gitFile = await readGitFile(
+    claim,
+    (pointer) => pointer.kind === 'separate-git-dir' && pointer.gitDirectory === gitPath,
     log,
-    { fact: 'git file', expected: 'the held git dir', seen: same ? 'the held git dir' : 'another' },
-    same,
-    () => new AuthorityError('identity_changed', { details: { what: 'git dir' } }),
   );
   const head = await readHead(gitDirectory, owner, log);
   const { config, worktreeConfig, format } = await readConfiguration(gitDirectory, owner, log);
   await examineOtherFiles(gitDirectory, owner, log);
-  const files = [new FileWatch(gitDirectory, 'config', config)];
-  if (gitFile !== null) files.push(new FileWatch(root, '.git', gitFile));
+  const files = [new FileWatch(gitDirectory, 'config', config), new FileWatch(root, '.git', gitFile)];
   if (worktreeConfig !== null) files.push(new FileWatch(gitDirectory, 'config.worktree', worktreeConfig));
   return new ProvenCheckout({
     format,
