@@ -15,6 +15,7 @@ import { abortable } from './abortable.ts';
 import type { Authority, Explanation } from './authority.ts';
 import { createPathCanonicalizer } from './canonical-path.ts';
 import { assertStillProven } from './current-proof.ts';
+import { lendProven } from './lend-proven.ts';
 import { CachedMainCheckouts, claimedRowOf } from './main-checkouts.ts';
 import type { AuthorityOptions } from './ports.ts';
 import type { ProofContext, Standing } from './proof-context.ts';
@@ -31,9 +32,6 @@ const sweepMs = 30_000;
 
 /** Enough for every workspace of one person; some hundred descriptors. */
 const defaultCapacity = 256;
-
-/** A root that was proven may be evicted before it is lent; so often in a row means that the cache is far too small. */
-const lendAttempts = 8;
 
 /**
  * The decision from a selector to a capability, in this order: the text, the row in the registry as it is now, and without one a
@@ -146,12 +144,12 @@ class RegistryAuthority implements Authority, WorkspaceSurveyor {
 
   async #authorizeWaiting(selector: string, signal?: AbortSignal): Promise<FileCapability> {
     const subject = await this.#findSubject(selector, null, signal);
-    for (let attempt = 0; attempt < lendAttempts; attempt += 1) {
+    const obtain = async () => {
       const workspace = await abortable(this.#obtain(subject), signal);
       this.#assertOpen(signal);
-      if (!workspace.isClosed) return this.#mint(workspace, subject);
-    }
-    throw new AuthorityError('busy', { details: { what: 'workspace cache' } });
+      return workspace;
+    };
+    return lendProven(obtain, (workspace) => this.#mint(workspace, subject));
   }
 
   async #obtain(subject: Subject): Promise<ProvenWorkspace> {

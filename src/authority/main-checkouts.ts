@@ -3,13 +3,11 @@ import { unsupported } from '../proof/unsupported.ts';
 import type { WorkspaceRegistry, WorkspaceRow } from '../registry/workspace-registry.ts';
 import { abortable } from './abortable.ts';
 import { Delegate } from './delegate.ts';
+import { lendProven } from './lend-proven.ts';
 import type { ClaimedRow, MainCheckouts } from './proof-context.ts';
 import type { ProvenWorkspace } from './proven-workspace.ts';
 import { findRow } from './registry-rows.ts';
 import type { Subject, WorkspaceCache } from './workspace-cache.ts';
-
-/** A main checkout that was proven may be evicted before it is lent; so often in a row means that the cache is far too small. */
-const lendAttempts = 8;
 
 /**
  * Main checkouts by path, kept apart from the roots that callers select: proving a worktree waits for its main checkout, and a main
@@ -29,11 +27,10 @@ export class CachedMainCheckouts implements MainCheckouts {
   }
 
   async obtain(path: string, row: WorkspaceRow | null, signal?: AbortSignal): Promise<Delegate> {
-    for (let attempt = 0; attempt < lendAttempts; attempt += 1) {
-      const workspace = await this.#obtain({ path, row }, signal);
-      if (!workspace.isClosed) return new Delegate(this.#registry, workspace.retain(), row);
-    }
-    throw new AuthorityError('busy', { details: { what: 'workspace cache' } });
+    return lendProven(
+      () => this.#obtain({ path, row }, signal),
+      (workspace) => new Delegate(this.#registry, workspace.retain(), row),
+    );
   }
 
   async #obtain(subject: Subject, signal?: AbortSignal): Promise<ProvenWorkspace> {
