@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { isAuthorityError } from '../../src/errors/index.ts';
 import { createService } from '../../src/service/create-service.ts';
 import type { Service, ServiceOptions } from '../../src/service.ts';
@@ -56,6 +57,43 @@ export async function createActionLab(options: ServiceOptions = {}): Promise<Act
       for (const opened of services) await opened.close();
       await rm(place, { recursive: true, force: true });
     },
+  };
+}
+
+/** What the test that runs now works with. */
+export interface ActionPlace {
+  readonly lab: ActionLab;
+  /** A registered repository of this test alone. */
+  readonly repo: string;
+  /** A path of this test alone where nothing stands, with the name given. */
+  beside(name: string): string;
+}
+
+/** One lab for the tests of a file, and a fresh repository for each of them. */
+export function useActionLab(options: ServiceOptions = {}): ActionPlace {
+  let lab: ActionLab | null = null;
+  let repo = '';
+  let count = 0;
+  const opened = (): ActionLab => {
+    if (lab === null) throw new Error('only tests have a lab');
+    return lab;
+  };
+  beforeAll(async () => {
+    lab = await createActionLab(options);
+  });
+  beforeEach(async () => {
+    count += 1;
+    repo = await opened().repository(`repo ${count}`);
+  });
+  afterAll(() => lab?.[Symbol.asyncDispose]());
+  return {
+    get lab() {
+      return opened();
+    },
+    get repo() {
+      return repo;
+    },
+    beside: (name) => join(opened().place, `${name}-${count}`),
   };
 }
 

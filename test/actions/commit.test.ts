@@ -1,86 +1,76 @@
 import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { isAuthorityError } from '../../src/errors/index.ts';
 import { git, makeRepository } from '../support/git.ts';
-import { type ActionLab, createActionLab, filesOf, headOf, outcomeOf } from './action-lab.ts';
+import { filesOf, headOf, outcomeOf, useActionLab } from './action-lab.ts';
 
-let lab: ActionLab;
-let repo: string;
-let count = 0;
-beforeAll(async () => {
-  lab = await createActionLab();
-});
-afterAll(() => lab[Symbol.asyncDispose]());
-beforeEach(async () => {
-  count += 1;
-  repo = await lab.repository(`repo ${count}`);
-});
+const here = useActionLab();
 
-const put = (name: string, text: string) => writeFile(join(repo, name), text);
-const commit = (message = 'message', addAll?: boolean, cwd = repo) =>
-  lab.service.actions.commit(cwd, { message, ...(addAll === undefined ? {} : { addAll }) });
+const put = (name: string, text: string) => writeFile(join(here.repo, name), text);
+const commit = (message = 'message', addAll?: boolean, cwd = here.repo) =>
+  here.lab.service.actions.commit(cwd, { message, ...(addAll === undefined ? {} : { addAll }) });
 
 describe('a commit', () => {
   it('R20: is what the work tree has, follows what HEAD was, and names the user of the server', async () => {
     await put('kept', 'one\n');
     await put('gone', 'one\n');
-    await mkdir(join(repo, 'turns'));
+    await mkdir(join(here.repo, 'turns'));
     await put('turns/inner', 'one\n');
     const first = await commit();
-    expect(await headOf(repo)).toBe(first.oid);
+    expect(await headOf(here.repo)).toBe(first.oid);
     await put('kept', 'two\n');
-    await rm(join(repo, 'gone'));
-    await rm(join(repo, 'turns'), { recursive: true });
+    await rm(join(here.repo, 'gone'));
+    await rm(join(here.repo, 'turns'), { recursive: true });
     await put('turns', 'a file now\n');
     await put('-new name', 'new\n');
-    await symlink('kept', join(repo, 'link'));
+    await symlink('kept', join(here.repo, 'link'));
     const { oid, warnings } = await commit('  \n\nSubject  \n\n\n# not a comment\n\n');
     expect(warnings).toEqual([]);
-    expect(await filesOf(repo)).toEqual({
+    expect(await filesOf(here.repo)).toEqual({
       kept: 'two\n',
       turns: 'a file now\n',
       '-new name': 'new\n',
       link: 'kept',
     });
-    const shown = await git(repo, 'log', '-1', '--format=%H|%P|%an <%ae>|%cn <%ce>|%B');
+    const shown = await git(here.repo, 'log', '-1', '--format=%H|%P|%an <%ae>|%cn <%ce>|%B');
     const person = 'A Person <person@example.invalid>';
     expect(shown).toBe(`${oid}|${first.oid}|${person}|${person}|Subject\n\n# not a comment\n\n`);
-    expect(await git(repo, 'status', '--porcelain')).toBe('');
-    expect(await git(repo, 'reflog', '-1', '--format=%H %gs', 'HEAD')).toBe(`${oid} commit\n`);
-    await git(repo, 'fsck', '--strict');
+    expect(await git(here.repo, 'status', '--porcelain')).toBe('');
+    expect(await git(here.repo, 'reflog', '-1', '--format=%H %gs', 'HEAD')).toBe(`${oid} commit\n`);
+    await git(here.repo, 'fsck', '--strict');
   });
 
   it('R20: takes only the index without addAll', async () => {
     await put('staged', 'index\n');
-    await git(repo, 'add', 'staged');
+    await git(here.repo, 'add', 'staged');
     await put('staged', 'later\n');
     await put('other', 'x\n');
     await commit('m', false);
-    expect(await filesOf(repo)).toEqual({ staged: 'index\n' });
-    expect(await git(repo, 'status', '--porcelain')).toBe(' M staged\n?? other\n');
+    expect(await filesOf(here.repo)).toEqual({ staged: 'index\n' });
+    expect(await git(here.repo, 'status', '--porcelain')).toBe(' M staged\n?? other\n');
     expect(await outcomeOf(commit('m', false))).toBe('action_refused: actions.commit.clean');
   });
 
   it('W7: takes untracked files whatever status.showUntrackedFiles says', async () => {
-    await git(repo, 'config', 'status.showUntrackedFiles', 'no');
+    await git(here.repo, 'config', 'status.showUntrackedFiles', 'no');
     await put('untracked', 'x\n');
     await commit();
-    expect(await filesOf(repo)).toEqual({ untracked: 'x\n' });
+    expect(await filesOf(here.repo)).toEqual({ untracked: 'x\n' });
   });
 
   it('W31: leaves out what the ignore file of the user names, and repositories inside', async () => {
     await put('a.secret', 'x');
-    await makeRepository(join(repo, 'nest'));
+    await makeRepository(join(here.repo, 'nest'));
     expect(await outcomeOf(commit())).toBe('action_refused: actions.commit.clean');
     await put('b', 'x\n');
     await commit();
-    expect(await filesOf(repo)).toEqual({ b: 'x\n' });
+    expect(await filesOf(here.repo)).toEqual({ b: 'x\n' });
   });
 
   it('run-hooks-off, W14, W16: starts no program that the repository names', async () => {
-    const marker = join(lab.place, `marker ${count}`);
-    const program = join(lab.place, `program ${count}`);
+    const marker = here.beside('marker');
+    const program = here.beside('program');
     await writeFile(program, `#!/bin/sh\n: > '${marker}'\nexit 1\n`, { mode: 0o755 });
     for (const hook of [
       'pre-commit',
@@ -89,94 +79,96 @@ describe('a commit', () => {
       'reference-transaction',
       'post-index-change',
     ]) {
-      await symlink(program, join(repo, '.git/hooks', hook));
+      await symlink(program, join(here.repo, '.git/hooks', hook));
     }
     for (const key of ['core.fsmonitor', 'gpg.program', 'core.editor', 'core.sshCommand', 'diff.external']) {
-      await git(repo, 'config', key, program);
+      await git(here.repo, 'config', key, program);
     }
-    await git(repo, 'config', 'commit.gpgSign', 'true');
+    await git(here.repo, 'config', 'commit.gpgSign', 'true');
     await put('f', 'x\n');
     await commit();
     await expect(readFile(marker)).rejects.toThrow('ENOENT');
-    await git(repo, 'config', 'filter.x.clean', program);
+    await git(here.repo, 'config', 'filter.x.clean', program);
     await put('.gitattributes', '* filter=x\n');
     expect(await outcomeOf(commit())).toBe('untrusted_repository_config');
     await expect(readFile(marker)).rejects.toThrow('ENOENT');
-    expect(await git(repo, '-c', 'filter.x.clean=cat', 'status', '--porcelain')).toContain(
+    expect(await git(here.repo, '-c', 'filter.x.clean=cat', 'status', '--porcelain')).toContain(
       '?? .gitattributes',
     );
   });
 
   it('R20: does not look into a submodule, whose configuration nobody has read', async () => {
-    const inner = join(lab.place, `inner ${count}`);
+    const inner = here.beside('inner');
     await makeRepository(inner);
-    await git(repo, '-c', 'protocol.file.allow=always', 'submodule', 'add', '-q', inner, 'sub');
+    await git(here.repo, '-c', 'protocol.file.allow=always', 'submodule', 'add', '-q', inner, 'sub');
     await commit('with a submodule');
-    const marker = join(lab.place, `marker ${count}`);
-    await git(join(repo, 'sub'), 'config', 'filter.x.clean', `sh -c ': > "${marker}"'`);
+    const marker = here.beside('marker');
+    await git(join(here.repo, 'sub'), 'config', 'filter.x.clean', `sh -c ': > "${marker}"'`);
     await put('sub/.gitattributes', '* filter=x\n');
-    await git(join(repo, 'sub'), 'commit', '-q', '--allow-empty', '-m', 'inner');
+    await git(join(here.repo, 'sub'), 'commit', '-q', '--allow-empty', '-m', 'inner');
     await commit('moves the submodule');
-    expect(await headOf(join(repo, 'sub'))).toBe((await git(repo, 'rev-parse', 'HEAD:sub')).trim());
+    expect(await headOf(join(here.repo, 'sub'))).toBe((await git(here.repo, 'rev-parse', 'HEAD:sub')).trim());
     await expect(readFile(marker)).rejects.toThrow('ENOENT');
   });
 
   it('R22: is made on an unborn branch, on a detached HEAD and in a linked worktree', async () => {
-    const unborn = join(lab.place, `unborn ${count}`);
-    await git(lab.place, 'init', '-q', '-b', 'main', unborn);
-    await lab.service.workspaces?.add(unborn);
+    const unborn = here.beside('unborn');
+    await git(here.lab.place, 'init', '-q', '-b', 'main', unborn);
+    await here.lab.service.workspaces?.add(unborn);
     expect(await outcomeOf(commit('m', true, unborn))).toBe('action_refused: actions.commit.clean');
     await writeFile(join(unborn, 'f'), 'x\n');
     const first = await commit('m', true, unborn);
     expect(await git(unborn, 'log', '--format=%H %P', 'refs/heads/main')).toBe(`${first.oid} \n`);
 
-    const before = await headOf(repo);
-    await git(repo, 'checkout', '-q', '--detach');
+    const before = await headOf(here.repo);
+    await git(here.repo, 'checkout', '-q', '--detach');
     await put('f', 'x\n');
     const second = await commit();
-    expect(await git(repo, 'log', '-1', '--format=%H %P')).toBe(`${second.oid} ${before}\n`);
-    expect(await headOf(repo, 'refs/heads/main')).toBe(before);
+    expect(await git(here.repo, 'log', '-1', '--format=%H %P')).toBe(`${second.oid} ${before}\n`);
+    expect(await headOf(here.repo, 'refs/heads/main')).toBe(before);
 
-    const tree = join(lab.place, `tree ${count}`);
-    await git(repo, 'worktree', 'add', '-q', '-b', 'topic', tree, 'main');
-    await git(repo, 'tag', 'topic', second.oid);
+    const tree = here.beside('tree');
+    await git(here.repo, 'worktree', 'add', '-q', '-b', 'topic', tree, 'main');
+    await git(here.repo, 'tag', 'topic', second.oid);
     await writeFile(join(tree, 'g'), 'x\n');
     const third = await commit('m', true, tree);
-    expect(await headOf(repo, 'refs/heads/topic')).toBe(third.oid);
-    expect(await headOf(repo, 'refs/tags/topic')).toBe(second.oid);
+    expect(await headOf(here.repo, 'refs/heads/topic')).toBe(third.oid);
+    expect(await headOf(here.repo, 'refs/tags/topic')).toBe(second.oid);
     expect(await git(tree, 'status', '--porcelain')).toBe('');
   });
 
   it('R22: concludes a merge that is resolved, and refuses one that is not without touching it', async () => {
     await put('f', 'base\n');
     await commit();
-    await git(repo, 'checkout', '-q', '-b', 'side');
+    await git(here.repo, 'checkout', '-q', '-b', 'side');
     await put('f', 'side\n');
     const side = await commit('side');
-    await git(repo, 'checkout', '-q', 'main');
+    await git(here.repo, 'checkout', '-q', 'main');
     await put('f', 'main\n');
     const main = await commit('main');
-    await expect(git(repo, 'merge', '-q', 'side')).rejects.toThrow();
-    const marked = await readFile(join(repo, 'f'), 'utf8');
+    await expect(git(here.repo, 'merge', '-q', 'side')).rejects.toThrow();
+    const marked = await readFile(join(here.repo, 'f'), 'utf8');
     const refusal = await commit().catch((error: unknown) => error);
     expect(isAuthorityError(refusal) && [refusal.code, refusal.details['paths']]).toEqual([
       'unmerged_index',
       ['f'],
     ]);
-    expect(await readFile(join(repo, 'f'), 'utf8')).toBe(marked);
-    expect(await git(repo, 'status', '--porcelain')).toBe('UU f\n');
+    expect(await readFile(join(here.repo, 'f'), 'utf8')).toBe(marked);
+    expect(await git(here.repo, 'status', '--porcelain')).toBe('UU f\n');
     await put('f', 'both\n');
-    await git(repo, 'add', 'f');
+    await git(here.repo, 'add', 'f');
     const merged = await commit('merged');
-    expect(await git(repo, 'log', '-1', '--format=%H %P')).toBe(`${merged.oid} ${main.oid} ${side.oid}\n`);
-    await expect(readFile(join(repo, '.git/MERGE_HEAD'))).rejects.toThrow('ENOENT');
-    expect(await git(repo, 'status', '--porcelain')).toBe('');
+    expect(await git(here.repo, 'log', '-1', '--format=%H %P')).toBe(
+      `${merged.oid} ${main.oid} ${side.oid}\n`,
+    );
+    await expect(readFile(join(here.repo, '.git/MERGE_HEAD'))).rejects.toThrow('ENOENT');
+    expect(await git(here.repo, 'status', '--porcelain')).toBe('');
     // What a server that was killed after the commit leaves.
-    await writeFile(join(repo, '.git/MERGE_HEAD'), `${side.oid}\n`);
+    await writeFile(join(here.repo, '.git/MERGE_HEAD'), `${side.oid}\n`);
     await put('f', 'after\n');
     const after = await commit('after');
-    expect(await git(repo, 'log', '-1', '--format=%H %P')).toBe(`${after.oid} ${merged.oid}\n`);
-    await expect(readFile(join(repo, '.git/MERGE_HEAD'))).rejects.toThrow('ENOENT');
+    expect(await git(here.repo, 'log', '-1', '--format=%H %P')).toBe(`${after.oid} ${merged.oid}\n`);
+    await expect(readFile(join(here.repo, '.git/MERGE_HEAD'))).rejects.toThrow('ENOENT');
   });
 
   it.each([
@@ -188,7 +180,7 @@ describe('a commit', () => {
   ])(
     'R22, wt-mid-operation: is refused in the middle of a %s (%s), and stages nothing',
     async (operation, trace) => {
-      const path = join(repo, '.git', trace);
+      const path = join(here.repo, '.git', trace);
       await mkdir(join(path, '..'), { recursive: true });
       await writeFile(path, 'x\n');
       await put('f', 'x\n');
@@ -197,56 +189,56 @@ describe('a commit', () => {
         reasonKey: 'actions.merge.inProgress',
         operation,
       });
-      expect(await git(repo, 'ls-files')).toBe('');
+      expect(await git(here.repo, 'ls-files')).toBe('');
     },
   );
 
   it('R22: tells of an index lock that a dead Git left, and leaves it where it is', async () => {
-    const before = await headOf(repo);
+    const before = await headOf(here.repo);
     await put('f', 'x\n');
-    await writeFile(join(repo, '.git/index.lock'), '');
+    await writeFile(join(here.repo, '.git/index.lock'), '');
     expect(await outcomeOf(commit())).toBe('repository_locked: index');
-    await rm(join(repo, '.git/index.lock'));
-    expect(await headOf(repo)).toBe(before);
-    expect(await git(repo, 'ls-files')).toBe('');
+    await rm(join(here.repo, '.git/index.lock'));
+    expect(await headOf(here.repo)).toBe(before);
+    expect(await git(here.repo, 'ls-files')).toBe('');
     await commit();
   });
 
   it('R22: names the half that is done when the commit itself fails', async () => {
     await put('f', 'x\n');
-    await writeFile(join(repo, '.git/refs/heads/main.lock'), '');
-    const before = await headOf(repo);
+    await writeFile(join(here.repo, '.git/refs/heads/main.lock'), '');
+    const before = await headOf(here.repo);
     const refusal = await commit().catch((error: unknown) => error);
     expect(isAuthorityError(refusal) && [refusal.code, refusal.details]).toEqual([
       'repository_locked',
       expect.objectContaining({ what: 'ref', partial: true, stage: 'commit', staged: true }),
     ]);
-    await rm(join(repo, '.git/refs/heads/main.lock'));
-    expect(await headOf(repo)).toBe(before);
-    expect(await git(repo, 'status', '--porcelain')).toBe('A  f\n');
+    await rm(join(here.repo, '.git/refs/heads/main.lock'));
+    expect(await headOf(here.repo)).toBe(before);
+    expect(await git(here.repo, 'status', '--porcelain')).toBe('A  f\n');
     await commit();
-    expect(await filesOf(repo)).toEqual({ f: 'x\n' });
+    expect(await filesOf(here.repo)).toEqual({ f: 'x\n' });
   });
 
   it('R20: says which part of the identity is missing, before anything is changed', async () => {
-    const home = join(lab.place, 'nobody');
+    const home = join(here.lab.place, 'nobody');
     await mkdir(home, { recursive: true });
     await writeFile(join(home, '.gitconfig'), '[user]\n\tname = A Person\n');
-    const service = await lab.another({ home });
+    const service = await here.lab.another({ home });
     await put('f', 'x\n');
-    const act = () => service.actions.commit(repo, { message: 'm' });
+    const act = () => service.actions.commit(here.repo, { message: 'm' });
     const refusal = await act().catch((error: unknown) => error);
     expect(isAuthorityError(refusal) && [refusal.code, refusal.details]).toEqual([
       'identity_missing',
       { missing: ['user.email'] },
     ]);
-    expect(await git(repo, 'ls-files')).toBe('');
+    expect(await git(here.repo, 'ls-files')).toBe('');
     await writeFile(
       join(home, '.gitconfig'),
       '[user]\n\tname = "A <> Person"\n\temail = p@example.invalid\n',
     );
     await act();
-    expect(await git(repo, 'log', '-1', '--format=%an <%ae>')).toBe('A  Person <p@example.invalid>\n');
+    expect(await git(here.repo, 'log', '-1', '--format=%an <%ae>')).toBe('A  Person <p@example.invalid>\n');
   });
 
   it.each([
@@ -255,14 +247,14 @@ describe('a commit', () => {
     ['a NUL', 'a\0b', 'invalid_request: invalid'],
     ['a lone surrogate', 'a\ud800', 'invalid_request: invalid'],
   ])('R20: %s is refused before the selector is looked at', async (_, message, outcome) => {
-    expect(await outcomeOf(lab.service.actions.commit('/nowhere', { message }))).toBe(outcome);
+    expect(await outcomeOf(here.lab.service.actions.commit('/nowhere', { message }))).toBe(outcome);
   });
 
   it('R20: keeps a message that looks like options, and names that are no UTF-8', async () => {
     const name = Buffer.from([0x66, 0xff, 0x0a, 0x22]);
-    await writeFile(Buffer.concat([Buffer.from(`${repo}/`), name]), 'x\n');
+    await writeFile(Buffer.concat([Buffer.from(`${here.repo}/`), name]), 'x\n');
     await commit('--amend\r\n-m x');
-    expect(await git(repo, 'log', '-1', '--format=%B')).toBe('--amend\n-m x\n\n');
-    expect(await git(repo, 'ls-tree', '--name-only', 'HEAD')).toBe('"f\\377\\n\\""\n');
+    expect(await git(here.repo, 'log', '-1', '--format=%B')).toBe('--amend\n-m x\n\n');
+    expect(await git(here.repo, 'ls-tree', '--name-only', 'HEAD')).toBe('"f\\377\\n\\""\n');
   });
 });

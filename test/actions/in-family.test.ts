@@ -1,6 +1,6 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { ActionContext } from '../../src/actions/action-context.ts';
 import { familyKey, inFamily } from '../../src/actions/in-family.ts';
 import { parseBeneathPath } from '../../src/capability/beneath-path.ts';
@@ -9,27 +9,19 @@ import { createMutationGate } from '../../src/mutation/gate.ts';
 import type { MutationGate } from '../../src/mutation/mutation-gate.ts';
 import { deferred } from '../support/deferred.ts';
 import { git } from '../support/git.ts';
-import { type ActionLab, createActionLab, outcomeOf } from './action-lab.ts';
+import { outcomeOf, useActionLab } from './action-lab.ts';
 
-let lab: ActionLab;
-let repo: string;
+const here = useActionLab();
 let gate: MutationGate;
 let context: ActionContext;
-let count = 0;
-beforeAll(async () => {
-  lab = await createActionLab();
-});
-afterAll(() => lab[Symbol.asyncDispose]());
-beforeEach(async () => {
-  count += 1;
-  repo = await lab.repository(`repo ${count}`);
+beforeEach(() => {
   gate = createMutationGate({ leases: null });
-  context = { authority: lab.service.authority, gate } as ActionContext;
+  context = { authority: here.lab.service.authority, gate } as ActionContext;
 });
 
 /** Keeps the family of the repository busy until `end`. */
 async function hold(): Promise<{ end: () => void; over: Promise<void> }> {
-  await using capability = await lab.service.authority.authorizeRepository(repo);
+  await using capability = await here.lab.service.authority.authorizeRepository(here.repo);
   const [started, end] = [deferred<void>(), deferred<void>()];
   const over = gate.run([familyKey(capability)], async () => {
     started.resolve();
@@ -41,12 +33,12 @@ async function hold(): Promise<{ end: () => void; over: Promise<void> }> {
 
 describe('a turn of a repository family', () => {
   it('R22, W36: main checkout and linked worktrees have one key, other repositories another', async () => {
-    const tree = join(lab.place, `tree ${count}`);
-    await git(repo, 'worktree', 'add', '-q', '-b', 'topic', tree);
-    const other = await lab.repository(`other ${count}`);
+    const tree = here.beside('tree');
+    await git(here.repo, 'worktree', 'add', '-q', '-b', 'topic', tree);
+    const other = await here.lab.repository('other');
     const keys: string[] = [];
-    for (const path of [repo, tree, other]) {
-      await using capability = await lab.service.authority.authorizeRepository(path);
+    for (const path of [here.repo, tree, other]) {
+      await using capability = await here.lab.service.authority.authorizeRepository(path);
       keys.push(familyKey(capability));
     }
     expect(keys[0]).toMatch(/^family:\d+:\d+$/);
@@ -54,13 +46,13 @@ describe('a turn of a repository family', () => {
   });
 
   it.each([
-    ['its row is gone', () => lab.service.workspaces?.remove(repo), 'workspace_not_authorized'],
-    ['its root was moved away', () => rename(repo, `${repo} elsewhere`), 'identity_changed: root'],
+    ['its row is gone', () => here.lab.service.workspaces?.remove(here.repo), 'workspace_not_authorized'],
+    ['its root was moved away', () => rename(here.repo, `${here.repo} elsewhere`), 'identity_changed: root'],
     ['its Git dir was replaced', replaceGitDirectory, 'identity_changed: git dir'],
   ])('R06, R20: a task that waited does not start when %s meanwhile', async (_, change, outcome) => {
     const { end, over } = await hold();
     let started = false;
-    const waiting = inFamily(context, repo, async () => {
+    const waiting = inFamily(context, here.repo, async () => {
       started = true;
     });
     await untilDepth(2);
@@ -74,8 +66,8 @@ describe('a turn of a repository family', () => {
   it('R20: an abort ends the wait, and who waits behind still gets the turn', async () => {
     const { end, over } = await hold();
     const stop = new AbortController();
-    const given = inFamily(context, repo, async () => undefined, stop.signal);
-    const behind = inFamily(context, repo, async () => 'behind');
+    const given = inFamily(context, here.repo, async () => undefined, stop.signal);
+    const behind = inFamily(context, here.repo, async () => 'behind');
     await untilDepth(3);
     stop.abort();
     expect(await outcomeOf(given)).toBe('aborted');
@@ -86,9 +78,9 @@ describe('a turn of a repository family', () => {
 
   it('W46: a save does not wait for the turn', async () => {
     const { end, over } = await hold();
-    await writeFile(join(repo, 'f'), 'one\n');
+    await writeFile(join(here.repo, 'f'), 'one\n');
     const files = createWorkspaceFiles({ gate });
-    await using capability = await lab.service.authority.authorize(repo);
+    await using capability = await here.lab.service.authority.authorize(here.repo);
     const path = parseBeneathPath('f');
     const { sha1 } = await files.read(capability, path);
     await files.replace(capability, path, Buffer.from('two\n'), { sha1 });
@@ -98,8 +90,8 @@ describe('a turn of a repository family', () => {
 });
 
 async function replaceGitDirectory(): Promise<void> {
-  await rename(join(repo, '.git'), join(repo, 'old'));
-  await git(lab.place, 'init', '-q', repo);
+  await rename(join(here.repo, '.git'), join(here.repo, 'old'));
+  await git(here.lab.place, 'init', '-q', here.repo);
 }
 
 async function untilDepth(depth: number): Promise<void> {

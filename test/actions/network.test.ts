@@ -3,38 +3,30 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { isAuthorityError } from '../../src/errors/index.ts';
 import { git } from '../support/git.ts';
-import { type ActionLab, createActionLab, headOf, outcomeOf } from './action-lab.ts';
+import { headOf, outcomeOf, useActionLab } from './action-lab.ts';
 
-let lab: ActionLab;
-let repo: string;
+const here = useActionLab({ network: { protocols: ['file', 'git'] } });
 let remote: string;
-let count = 0;
-beforeAll(async () => {
-  lab = await createActionLab({ network: { protocols: ['file', 'git'] } });
-});
-afterAll(() => lab[Symbol.asyncDispose]());
 beforeEach(async () => {
-  count += 1;
-  repo = await lab.repository(`repo ${count}`);
-  remote = join(lab.place, `remote ${count}.git`);
-  await git(lab.place, 'init', '-q', '--bare', '-b', 'main', remote);
-  await git(repo, 'remote', 'add', 'origin', remote);
+  remote = here.beside('remote');
+  await git(here.lab.place, 'init', '-q', '--bare', '-b', 'main', remote);
+  await git(here.repo, 'remote', 'add', 'origin', remote);
 });
 
-const push = () => lab.service.actions.push(repo);
-const fetch = () => lab.service.actions.fetch(repo);
+const push = () => here.lab.service.actions.push(here.repo);
+const fetch = () => here.lab.service.actions.fetch(here.repo);
 const refsOf = (path: string) => git(path, 'for-each-ref', '--format=%(refname) %(objectname)');
 
 describe('a push', () => {
   it('W12: sends one branch to its own name, whatever the repository is set up to push', async () => {
-    const head = await headOf(repo);
-    await git(repo, 'branch', 'private');
-    await git(repo, 'tag', '-a', '-m', 'm', 'main', head);
-    await git(repo, 'push', '-q', 'origin', 'refs/heads/private:refs/heads/theirs');
-    await git(repo, 'update-ref', 'refs/remotes/origin/leak', head);
+    const head = await headOf(here.repo);
+    await git(here.repo, 'branch', 'private');
+    await git(here.repo, 'tag', '-a', '-m', 'm', 'main', head);
+    await git(here.repo, 'push', '-q', 'origin', 'refs/heads/private:refs/heads/theirs');
+    await git(here.repo, 'update-ref', 'refs/remotes/origin/leak', head);
     for (const [key, value] of [
       ['remote.origin.mirror', 'true'],
       ['remote.origin.push', '+refs/*:refs/*'],
@@ -44,23 +36,23 @@ describe('a push', () => {
       ['branch.main.merge', 'refs/heads/theirs'],
       ['branch.main.remote', 'origin'],
     ] as const) {
-      await git(repo, 'config', key, value);
+      await git(here.repo, 'config', key, value);
     }
     await push();
     expect(await refsOf(remote)).toBe(`refs/heads/main ${head}\nrefs/heads/theirs ${head}\n`);
-    expect(await headOf(repo, 'refs/remotes/origin/main')).toBe(head);
+    expect(await headOf(here.repo, 'refs/remotes/origin/main')).toBe(head);
     await push();
   });
 
   it('W12: is never by force', async () => {
     await push();
-    const other = join(lab.place, `other ${count}`);
-    await git(lab.place, 'clone', '-q', remote, other);
+    const other = here.beside('other');
+    await git(here.lab.place, 'clone', '-q', remote, other);
     await git(other, 'commit', '-q', '--allow-empty', '-m', 'theirs');
     await git(other, 'push', '-q');
     const theirs = await headOf(other);
-    await git(repo, 'commit', '-q', '--allow-empty', '-m', 'ours');
-    await git(repo, 'config', 'remote.origin.push', '+refs/heads/main:refs/heads/main');
+    await git(here.repo, 'commit', '-q', '--allow-empty', '-m', 'ours');
+    await git(here.repo, 'config', 'remote.origin.push', '+refs/heads/main:refs/heads/main');
     for (const refresh of [async () => undefined, fetch]) {
       await refresh();
       const refusal = await push().catch((error: unknown) => error);
@@ -73,13 +65,13 @@ describe('a push', () => {
   });
 
   it('run-branch-option: a branch that looks like an option is only a branch', async () => {
-    const marker = join(lab.place, `marker ${count}`);
-    const program = join(lab.place, `program-${count}`);
+    const marker = here.beside('marker');
+    const program = here.beside('program');
     await writeFile(program, `#!/bin/sh\n: > '${marker}'\n`, { mode: 0o755 });
     const ref = `refs/heads/--exec=${program}`;
-    const head = await headOf(repo);
-    await git(repo, 'update-ref', ref, head);
-    await git(repo, 'symbolic-ref', 'HEAD', ref);
+    const head = await headOf(here.repo);
+    await git(here.repo, 'update-ref', ref, head);
+    await git(here.repo, 'symbolic-ref', 'HEAD', ref);
     await push();
     expect(await refsOf(remote)).toBe(`${ref} ${head}\n`);
     await expect(readFile(marker)).rejects.toThrow('ENOENT');
@@ -94,13 +86,13 @@ describe('a push', () => {
   });
 
   it('R20: has nothing to send from a detached HEAD or an unborn branch, and nowhere to without a remote', async () => {
-    await git(repo, 'remote', 'remove', 'origin');
-    await git(repo, 'init', '-q', '--bare', 'origin');
+    await git(here.repo, 'remote', 'remove', 'origin');
+    await git(here.repo, 'init', '-q', '--bare', 'origin');
     expect(await outcomeOf(push())).toBe('remote_missing: actions.push.noRemote');
     expect(await outcomeOf(fetch())).toBe('remote_missing: actions.pull.noRemote');
-    await git(repo, 'checkout', '-q', '--detach');
+    await git(here.repo, 'checkout', '-q', '--detach');
     expect(await outcomeOf(push())).toBe('action_refused: actions.push.noBranch');
-    await git(repo, 'symbolic-ref', 'HEAD', 'refs/heads/unborn');
+    await git(here.repo, 'symbolic-ref', 'HEAD', 'refs/heads/unborn');
     expect(await outcomeOf(push())).toBe('action_refused: actions.push.noBranch');
   });
 });
@@ -108,19 +100,19 @@ describe('a push', () => {
 describe('a fetch', () => {
   it('R20: brings the branches of the remote and nothing else, and takes away what is gone there', async () => {
     await push();
-    const head = await headOf(repo);
-    await git(repo, 'push', '-q', 'origin', 'main:topic', 'main:refs/notes/x', 'main:refs/tags/t');
-    await git(repo, 'update-ref', 'refs/remotes/origin/gone', head);
-    await git(repo, 'update-ref', '-d', 'refs/remotes/origin/topic');
-    await git(repo, 'config', '--replace-all', 'remote.origin.fetch', '+refs/*:refs/*');
-    await git(repo, 'config', 'remote.origin.tagOpt', '--tags');
+    const head = await headOf(here.repo);
+    await git(here.repo, 'push', '-q', 'origin', 'main:topic', 'main:refs/notes/x', 'main:refs/tags/t');
+    await git(here.repo, 'update-ref', 'refs/remotes/origin/gone', head);
+    await git(here.repo, 'update-ref', '-d', 'refs/remotes/origin/topic');
+    await git(here.repo, 'config', '--replace-all', 'remote.origin.fetch', '+refs/*:refs/*');
+    await git(here.repo, 'config', 'remote.origin.tagOpt', '--tags');
     await fetch();
-    expect((await refsOf(repo)).replaceAll(` ${head}`, '').trim().split('\n')).toEqual([
+    expect((await refsOf(here.repo)).replaceAll(` ${head}`, '').trim().split('\n')).toEqual([
       'refs/heads/main',
       'refs/remotes/origin/main',
       'refs/remotes/origin/topic',
     ]);
-    await expect(readFile(join(repo, '.git/FETCH_HEAD'))).rejects.toThrow('ENOENT');
+    await expect(readFile(join(here.repo, '.git/FETCH_HEAD'))).rejects.toThrow('ENOENT');
   });
 
   it.each([
@@ -134,7 +126,7 @@ describe('a fetch', () => {
     ['url.ext::x.insteadOf', 'https://'],
     ['http.proxy', 'x'],
   ])('W16: neither it nor a push starts while %s is set', async (key, value) => {
-    await git(repo, 'config', key, value);
+    await git(here.repo, 'config', key, value);
     expect(await outcomeOf(fetch())).toBe('untrusted_repository_config');
     expect(await outcomeOf(push())).toBe('untrusted_repository_config');
   });
@@ -142,19 +134,21 @@ describe('a fetch', () => {
   it.each(['ext::sh -c :', 'https://127.0.0.1/x', 'fd::17', 'ssh://-oProxyCommand=x/y'])(
     'W16: the protocol of %s is not spoken where the operator does not allow it',
     async (url) => {
-      await git(repo, 'remote', 'set-url', 'origin', url);
+      await git(here.repo, 'remote', 'set-url', 'origin', url);
       expect(await outcomeOf(fetch())).toMatch(/^git_failed: (?:protocol-not-allowed|exit-status)$/);
     },
   );
 
   it('W46, W47: waits for a slow remote without holding up a commit, and ends with its caller', async () => {
     await using slow = await silentServer();
-    await git(repo, 'remote', 'set-url', 'origin', `git://127.0.0.1:${slow.port}/x`);
+    await git(here.repo, 'remote', 'set-url', 'origin', `git://127.0.0.1:${slow.port}/x`);
     const stop = new AbortController();
-    const fetches = [1, 2, 3, 4, 5].map(() => outcomeOf(lab.service.actions.fetch(repo, stop.signal)));
+    const fetches = [1, 2, 3, 4, 5].map(() =>
+      outcomeOf(here.lab.service.actions.fetch(here.repo, stop.signal)),
+    );
     await slow.connected;
-    await writeFile(join(repo, 'f'), 'x\n');
-    await lab.service.actions.commit(repo, { message: 'm' });
+    await writeFile(join(here.repo, 'f'), 'x\n');
+    await here.lab.service.actions.commit(here.repo, { message: 'm' });
     stop.abort();
     expect(await Promise.all(fetches)).toEqual(Array(5).fill('aborted'));
   });
@@ -163,14 +157,14 @@ describe('a fetch', () => {
 describe('a remote that wants a password', () => {
   it('git-credential-prompt: is told at once, and nobody is asked', async () => {
     await using guarded = await guardedServer();
-    const service = await lab.another({ network: { protocols: ['http'] } });
-    await git(repo, 'remote', 'set-url', 'origin', `http://127.0.0.1:${guarded.port}/x`);
-    const marker = join(lab.place, `asked ${count}`);
-    const program = join(lab.place, `ask-${count}`);
+    const service = await here.lab.another({ network: { protocols: ['http'] } });
+    await git(here.repo, 'remote', 'set-url', 'origin', `http://127.0.0.1:${guarded.port}/x`);
+    const marker = here.beside('asked');
+    const program = here.beside('ask');
     await writeFile(program, `#!/bin/sh\n: > '${marker}'\necho x\n`, { mode: 0o755 });
-    await git(repo, 'config', 'core.askPass', program);
+    await git(here.repo, 'config', 'core.askPass', program);
     for (const act of [service.actions.fetch, service.actions.push]) {
-      expect(await outcomeOf(act(repo))).toBe('git_failed: authentication');
+      expect(await outcomeOf(act(here.repo))).toBe('git_failed: authentication');
     }
     expect(guarded.asked).toBeGreaterThanOrEqual(2);
     await expect(readFile(marker)).rejects.toThrow('ENOENT');
