@@ -5,6 +5,7 @@ import type { FileCapability } from '../../src/capability/file-capability.ts';
 import { mintFileCapability } from '../../src/capability/mint.ts';
 import { AuthorityError } from '../../src/errors/index.ts';
 import { versionOf } from '../../src/files/content-version.ts';
+import { base, changes as fileChanges } from '../support/file-changes.ts';
 import {
   beneath,
   openWorkspace,
@@ -17,15 +18,8 @@ import { mayMount, mountTmpfs, unmount } from '../support/mounts.ts';
 import { testBinding } from '../support/test-binding.ts';
 import { makeTree, readTree } from '../support/tree.ts';
 
-const base = { sha1: versionOf(text('old')).sha1 };
-
 const changes = {
-  replace: ({ files, capability }: Workspace) => files.replace(capability, beneath('f'), text('new'), base),
-  create: ({ files, capability }: Workspace) => files.create(capability, beneath('g'), text('new')),
-  remove: ({ files, capability }: Workspace) => files.remove(capability, beneath('f'), base),
-  rename: ({ files, capability }: Workspace) => files.rename(capability, beneath('f'), beneath('g')),
-  mkdir: ({ files, capability }: Workspace) => files.makeDirectory(capability, beneath('d')),
-  rmdir: ({ files, capability }: Workspace) => files.removeDirectory(capability, beneath('empty')),
+  ...fileChanges,
   recover: ({ files, capability }: Workspace) => files.recover(capability),
 } as const;
 

@@ -2,7 +2,7 @@ import { mkdir, open, readFile, writeFile } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { versionOf } from '../../src/files/content-version.ts';
+import { base, changes } from '../support/file-changes.ts';
 import {
   beneath,
   openWorkspace,
@@ -14,17 +14,6 @@ import {
 import { mayMount, mountBind, mountTmpfs, remountReadOnly } from '../support/mounts.ts';
 import { testBinding } from '../support/test-binding.ts';
 import { makeTree } from '../support/tree.ts';
-
-const base = { sha1: versionOf(text('old')).sha1 };
-
-const changes = {
-  replace: ({ files, capability }: Workspace) => files.replace(capability, beneath('f'), text('new'), base),
-  create: ({ files, capability }: Workspace) => files.create(capability, beneath('g'), text('new')),
-  remove: ({ files, capability }: Workspace) => files.remove(capability, beneath('f'), base),
-  rename: ({ files, capability }: Workspace) => files.rename(capability, beneath('f'), beneath('g')),
-  mkdir: ({ files, capability }: Workspace) => files.makeDirectory(capability, beneath('d')),
-  rmdir: ({ files, capability }: Workspace) => files.removeDirectory(capability, beneath('empty')),
-} as const;
 
 afterEach(() => testBinding.setFault(null));
 
