@@ -12,6 +12,7 @@ import {
   addWorktree,
   administrationOf,
 } from '../support/http-worktrees.ts';
+import { expectNestedRefused } from '../support/nested.ts';
 import { ask, get } from './public-bugs/bug-table.ts';
 
 const run = promisify(execFile);
@@ -339,13 +340,7 @@ describe('GET /commits', () => {
       'git_repository_required',
     );
     expect(plain.body?.['error']).toBe('git repository required');
-    const nested = await ask(
-      here.lab,
-      get('/commits', { cwd: here.lab.nested }),
-      403,
-      'git_root_not_authorized',
-    );
-    expect(nested.body?.['error']).toBe('git repository root not authorized');
+    await expectNestedRefused(here.lab, '/commits');
   });
 
   it('R02: who may not ask learns nothing of the base', async () => {
