@@ -130,10 +130,9 @@ napi_value open_directory(napi_env env, napi_callback_info info) {
   auto path = arguments::read_path(env, call.arguments[0], arguments::DotPath::allow);
   if (!path) return reject_failure(env, path.failure());
   const HeldDirectory& root = *call.self->held;
-  const auto probe = open_beneath(root, path->c_str(), O_PATH | O_DIRECTORY, Lookup::cached_only);
+  const auto probe = probe_from(root.fd(), root, path->c_str(), O_DIRECTORY);
   if (probe) {
-    const FileSystem file_system = root.file_system_of(probe->get());
-    napi_value now = hold_now(env, probe.value(), root.count(), root.policy(), file_system);
+    napi_value now = hold_now(env, probe->fd, root.count(), root.policy(), probe->file_system);
     if (now != nullptr) return now;
   }
   auto execute = [path = path.take(), held = call.self->held]() -> Result<std::shared_ptr<HeldDirectory>> {

@@ -26,12 +26,15 @@ const Failure handle_closed = Failure::refused(Refusal::handle_closed);
  * memory may hold what was true once.
  */
 Result<struct statx> entry_facts(int directory, const HeldDirectory& root, const char* path, Lookup lookup) {
-  const auto entry = open_from(directory, root, path, O_PATH | O_NOFOLLOW, lookup);
-  if (!entry) return entry.failure();
   constexpr unsigned wanted = STATX_BASIC_STATS | STATX_BTIME;
-  if (lookup == Lookup::may_block) return syscalls::statx_fd(entry->get(), wanted);
-  if (root.file_system_of(entry->get()) == FileSystem::foreign) return Failure{EAGAIN, "statx"};
-  return syscalls::statx_fd(entry->get(), wanted, syscalls::Freshness::remembered);
+  if (lookup == Lookup::may_block) {
+    const auto entry = open_from(directory, root, path, O_PATH | O_NOFOLLOW);
+    return entry ? syscalls::statx_fd(entry->get(), wanted) : entry.failure();
+  }
+  const auto entry = probe_from(directory, root, path, O_NOFOLLOW);
+  if (!entry) return entry.failure();
+  if (entry->file_system == FileSystem::foreign) return Failure{EAGAIN, "statx"};
+  return syscalls::statx_fd(entry->fd.get(), wanted, syscalls::Freshness::remembered);
 }
 
 napi_value facts_cached(napi_env env, napi_callback_info info) {

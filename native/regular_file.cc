@@ -11,6 +11,17 @@ constexpr std::uint64_t read_flags = O_RDONLY | O_NONBLOCK | O_NOCTTY;
 // Each round means that the name led elsewhere between two calls.
 constexpr int attempts = 8;
 
+Result<FileFacts> probe_regular(int directory, const HeldDirectory& root, const char* path, Lookup lookup) {
+  if (lookup == Lookup::may_block) {
+    const auto fd = open_from(directory, root, path, O_PATH);
+    return fd ? regular_facts(fd->get(), lookup) : fd.failure();
+  }
+  const auto probe = probe_from(directory, root, path);
+  if (!probe) return probe.failure();
+  if (probe->file_system == FileSystem::foreign) return Failure{EAGAIN, "openat2"};
+  return regular_facts(probe->fd.get(), lookup);
+}
+
 }  // namespace
 
 Result<FileFacts> regular_facts(int fd, Lookup lookup) {
@@ -31,12 +42,7 @@ Result<UniqueFd> open_known_regular(int directory, const HeldDirectory& root, co
 
 Result<OpenFile> open_regular(int directory, const HeldDirectory& root, const char* path, Lookup lookup) {
   for (int attempt = 0; attempt < attempts; ++attempt) {
-    const auto probe = open_from(directory, root, path, O_PATH, lookup);
-    if (!probe) return probe.failure();
-    if (lookup == Lookup::cached_only && root.file_system_of(probe->get()) == FileSystem::foreign) {
-      return Failure{EAGAIN, "openat2"};
-    }
-    const auto seen = regular_facts(probe->get(), lookup);
+    const auto seen = probe_regular(directory, root, path, lookup);
     if (!seen) return seen.failure();
     auto fd = open_known_regular(directory, root, path, lookup);
     if (!fd) return fd.failure();

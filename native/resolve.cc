@@ -13,6 +13,9 @@ namespace {
 // users of openat2 settled on, and then the caller is told to come back.
 constexpr int attempts = 128;
 
+constexpr std::uint64_t within_root =
+    kernel::resolve_beneath | kernel::resolve_no_magiclinks | kernel::resolve_no_symlinks;
+
 /** Opens the directory of `path` O_RDONLY, through the guard when there is one. */
 Result<UniqueFd> open_directory_of(const HeldDirectory& root, const SplitPath& path, PathGuard* guard) {
   constexpr std::uint64_t flags = O_RDONLY | O_DIRECTORY;
@@ -31,7 +34,7 @@ Result<UniqueFd> open_directory_of(const HeldDirectory& root, const SplitPath& p
 
 Result<UniqueFd> open_from(int directory, const HeldDirectory& root, const char* path, std::uint64_t flags,
                            Lookup lookup, std::uint64_t mode) {
-  std::uint64_t resolve = kernel::resolve_beneath | kernel::resolve_no_magiclinks | kernel::resolve_no_symlinks;
+  std::uint64_t resolve = within_root;
   if (!root.allow_mounts()) resolve |= kernel::resolve_no_xdev;
   if (lookup == Lookup::cached_only) {
     return syscalls::openat2(directory, path, flags, mode, resolve | kernel::resolve_cached);
@@ -40,6 +43,22 @@ Result<UniqueFd> open_from(int directory, const HeldDirectory& root, const char*
     auto fd = syscalls::openat2(directory, path, flags, mode, resolve);
     if (!fd.failed_with(EAGAIN) || attempt == attempts) return fd;
   }
+}
+
+Result<Probe> probe_from(int directory, const HeldDirectory& root, const char* path, std::uint64_t flags) {
+  flags |= O_PATH;
+  if (root.allow_mounts() && directory == root.fd()) {
+    // Without a mount on the way it is the file system of the root; asking procfs takes three times as long as all the
+    // rest.
+    auto near =
+        syscalls::openat2(directory, path, flags, 0, within_root | kernel::resolve_no_xdev | kernel::resolve_cached);
+    if (near) return Probe{near.take(), root.file_system()};
+    if (!near.failed_with(EXDEV)) return near.failure();
+  }
+  auto fd = open_from(directory, root, path, flags, Lookup::cached_only);
+  if (!fd) return fd.failure();
+  const FileSystem file_system = root.file_system_of(fd->get());
+  return Probe{fd.take(), file_system};
 }
 
 SplitPath split_path(std::string_view path) {

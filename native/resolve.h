@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "held_descriptor.h"
+#include "mount_table.h"
 #include "path_guard.h"
 #include "result.h"
 #include "unique_fd.h"
@@ -31,6 +32,15 @@ inline Result<UniqueFd> open_beneath(const HeldDirectory& root, const char* path
                                      Lookup lookup = Lookup::may_block, std::uint64_t mode = 0) {
   return open_from(root.fd(), root, path, flags, lookup, mode);
 }
+
+/** An O_PATH descriptor, and who answers for what it refers to. */
+struct Probe {
+  UniqueFd fd;
+  FileSystem file_system;
+};
+
+/** `open_from` with O_PATH and `flags`, cached only. */
+Result<Probe> probe_from(int directory, const HeldDirectory& root, const char* path, std::uint64_t flags = 0);
 
 /** A path cut before its last component; `directory` is empty for a path of one component. */
 struct SplitPath {

@@ -53,7 +53,7 @@ async function openGitDirectory(root: DirectoryHandle): Promise<DirectoryHandle>
 
 async function statGitEntry(root: DirectoryHandle): Promise<Pick<NativeEntry, 'type' | 'size'> | null> {
   try {
-    return await pastMoves(async () => statCached(root) ?? (await root.stat('.git', null)));
+    return await pastMoves(() => statCached(root) ?? root.stat('.git', null));
   } catch (error) {
     const code = codeOf(error);
     if (code === 'ENOENT') return null;

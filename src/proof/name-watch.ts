@@ -46,8 +46,7 @@ export class NameWatch {
     // The directory first: a name that comes later then shows as a change.
     const lookedAtMs = Date.now();
     const stamp = await pastMoves(
-      async () =>
-        lookAtCached(base, path, lookedAtMs) ?? stampOfEntry(await base.stat(path, null), lookedAtMs),
+      () => lookAtCached(base, path, lookedAtMs) ?? lookAtWaiting(base, path, lookedAtMs),
     ).catch((error: unknown) => {
       throw codeOf(error) === 'EXDEV' ? mountPoint() : error;
     });
@@ -130,10 +129,10 @@ const scratch = emptyFacts();
 async function lookAt(base: DirectoryHandle, path: string, name: string): Promise<Stamp | null> {
   const place = join(path, name);
   try {
-    return await pastMoves(async () => {
+    return await pastMoves(() => {
       const found = base.factsCached(place, scratch, true);
       if (found === null) return null;
-      return found ? stampOfFacts(scratch, 0) : stampOfEntry(await base.stat(place, null), 0);
+      return found ? stampOfFacts(scratch, 0) : lookAtWaiting(base, place, 0);
     });
   } catch (error) {
     if (isAbsence(error)) return null;
@@ -149,6 +148,10 @@ function mountPoint(): AuthorityError {
 /** Null where the kernel would have to wait. @throws errno */
 function lookAtCached(base: DirectoryHandle, path: string, lookedAtMs: number): Stamp | null {
   return base.factsCached(path, scratch) ? stampOfFacts(scratch, lookedAtMs) : null;
+}
+
+async function lookAtWaiting(base: DirectoryHandle, path: string, lookedAtMs: number): Promise<Stamp> {
+  return stampOfEntry(await base.stat(path, null), lookedAtMs);
 }
 
 function sameObject(left: Stamp | null, right: Stamp | null): boolean {
