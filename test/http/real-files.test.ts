@@ -128,10 +128,12 @@ describe('the API over real directories', () => {
       get('/worktrees', { cwd }),
       get('/worktrees', { cwd: repo }),
       get('/worktrees', { cwd: managed }),
-      ...['/branches', '/commits', '/diff'].flatMap((path) => [
+      ...['/branches', '/commits', '/diff', '/snapshot'].flatMap((path) => [
         get(path, { cwd: repo }),
         get(path, { cwd: managed }),
       ]),
+      get('/snapshot', { cwd }),
+      change('POST', '/snapshots', { cwds: [cwd, repo, managed], partial: true }),
       change('POST', '/action', { cwd: repo, name: 'commit', params: { message: 'Change' } }),
       get('/file', { cwd, path: 'a.txt' }),
       get('/file', { cwd, path: 'image.png' }),
