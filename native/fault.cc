@@ -29,10 +29,15 @@ struct Plan {
   bool after = false;
   /** SIGKILL or SIGSTOP for this process, or 0. */
   int signal = 0;
+  /** Whether the thread goes no further for a while, and the process does. */
+  bool lingers = false;
   int error = 0;
   /** Armed when this one has struck; it counts from there. */
   std::shared_ptr<const Plan> next;
 };
+
+// Far more than a process takes to exit.
+constexpr useconds_t linger_us = 500'000;
 
 std::mutex mutex;
 Plan plan;
@@ -43,13 +48,15 @@ thread_local bool watched = false;
 /** Whether the call that runs on this thread is the one to strike after it. */
 thread_local bool strike_after = false;
 
-/** Dies, stops, or returns the errno to fail with. With the mutex held, so that no other call slips in between. */
+/** Dies, stops, lingers, or returns the errno to fail with. With the mutex held, so that no other call slips in
+ * between. */
 int strike() {
   const Plan struck = std::move(plan);
   plan = struck.next ? *struck.next : Plan();
   matches = 0;
   // To this thread, which then goes no further; another one might take a signal for the process a moment too late.
   if (struck.signal != 0) ::syscall(SYS_tgkill, ::getpid(), ::syscall(SYS_gettid), struck.signal);
+  if (struck.lingers) ::usleep(linger_us);
   return struck.error;
 }
 
@@ -102,7 +109,8 @@ Result<Plan> read_plan(napi_env env, napi_value value) {  // NOLINT(misc-no-recu
   napi_value action = arguments::property(env, value, "action");
   const auto word = read_word(env, action);
   if (word) {
-    read.signal = word.value() == "kill" ? SIGKILL : SIGSTOP;
+    read.lingers = word.value() == "linger";
+    if (!read.lingers) read.signal = word.value() == "kill" ? SIGKILL : SIGSTOP;
     return read;
   }
   const auto error = arguments::read_count(env, arguments::property(env, action, "errno"));

@@ -311,7 +311,7 @@ export interface NativeBinding {
 export interface TestBinding extends NativeBinding {
   /**
    * Arms one fault: at the `occurrence`th call (from 1) that matches `syscall` ('*' for any), before or after it runs, the process is
-   * killed (SIGKILL), stopped (SIGSTOP, until somebody sends SIGCONT) or the call fails with the errno. Null disarms. The count restarts at each arming.
+   * killed (SIGKILL), stopped (SIGSTOP, until somebody sends SIGCONT), the transaction alone halts for half a second, or the call fails with the errno. Null disarms. The count restarts at each arming.
    */
   setFault(fault: FaultPlan | null): void;
   /** The system calls made by write transactions since the last `setFault`, in order. */
@@ -330,7 +330,7 @@ export interface FaultPlan {
   readonly syscall: string;
   readonly occurrence: number;
   readonly when: 'before' | 'after';
-  readonly action: 'kill' | 'stop' | { readonly errno: number };
+  readonly action: 'kill' | 'stop' | 'linger' | { readonly errno: number };
   /** Armed when this one has struck; its occurrences are counted from there. */
   readonly next?: FaultPlan;
 }

@@ -102,6 +102,7 @@ describe('R10: the JavaScript thread never waits for the server of a file system
       (await room.root.openDirectory('served')).close();
       expect(await room.read('served/f')).toBe('from the server');
       expect(room.root.factsCached('served/f', room.facts)).toBe(false);
+      expect(room.root.readCached('served/f', 100, room.facts, null)).toBeUndefined();
       expect(room.readWarm('served/f')).toBeUndefined();
       expect(room.root.factsCached('local', room.facts)).toBe(true);
     }
