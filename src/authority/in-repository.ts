@@ -13,10 +13,7 @@ export async function inRepository<Result>(
   use: (capability: RepositoryCapability) => Promise<Result>,
   signal?: AbortSignal,
 ): Promise<Result> {
-  await using capability = await authority.authorizeRepository(selector, signal);
-  const result = await use(capability);
-  await capability.assertCurrent(signal);
-  return result;
+  return answerUnder(await authority.authorizeRepository(selector, signal), use, signal);
 }
 
 /** The same where a plain directory is an answer too: null. A nested one stays `git_root_not_authorized`. */
@@ -26,15 +23,20 @@ export async function inRepositoryOrNull<Result>(
   use: (capability: RepositoryCapability) => Promise<Result>,
   signal?: AbortSignal,
 ): Promise<Result | null> {
-  let entered = false;
-  try {
-    const work = (capability: RepositoryCapability) => {
-      entered = true;
-      return use(capability);
-    };
-    return await inRepository(authority, selector, work, signal);
-  } catch (error) {
-    if (!entered && isAuthorityError(error) && error.code === 'git_repository_required') return null;
+  const capability = await authority.authorizeRepository(selector, signal).catch((error: unknown) => {
+    if (isAuthorityError(error) && error.code === 'git_repository_required') return null;
     throw error;
-  }
+  });
+  return capability && answerUnder(capability, use, signal);
+}
+
+async function answerUnder<Result>(
+  held: RepositoryCapability,
+  use: (capability: RepositoryCapability) => Promise<Result>,
+  signal: AbortSignal | undefined,
+): Promise<Result> {
+  await using capability = held;
+  const result = await use(capability);
+  await capability.assertCurrent(signal);
+  return result;
 }

@@ -7,8 +7,8 @@ import { DiffBudget, type DiffFile, type DiffLimits, diffLimits } from './diff-f
 import { inDiffOrder } from './diff-order.ts';
 import { type DiffMode, type DiffQuery, type DiffRequest, parseDiffQuery } from './diff-query.ts';
 import { readDiffOutput } from './diff-reader.ts';
-import { type EmptyTree, emptyTreeOf, emptyTrees } from './empty-tree.ts';
-import { lineOf, malformedOutput, runExpecting, unexpectedStatus } from './expect-success.ts';
+import { type EmptyTree, emptyTreeOf, readEmptyTree } from './empty-tree.ts';
+import { malformedOutput, runExpecting, unexpectedStatus } from './expect-success.ts';
 import { findCommit } from './find-commit.ts';
 import { readHeadCommit } from './head-commit.ts';
 import { findMergeBase } from './merge-base.ts';
@@ -182,12 +182,8 @@ class Comparison {
     return findMergeBase(this.#capability, this.#context.git, base, head, this.#signal);
   }
 
-  /** Where there is a commit, its name tells the format. */
-  async #emptyTree(): Promise<EmptyTree> {
-    const command = readCommands.objectFormat(pinnedPlace(this.#capability));
-    const format = lineOf(await runExpecting(this.#context.git, command, this.#signal));
-    if (format !== 'sha1' && format !== 'sha256') throw malformedOutput(command);
-    return emptyTrees[format];
+  #emptyTree(): Promise<EmptyTree> {
+    return readEmptyTree(this.#capability, this.#context.git, this.#signal);
   }
 
   async #commits(from: CommitOid | EmptyTree, to: CommitOid): Promise<DiffFile[]> {

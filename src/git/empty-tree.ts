@@ -1,3 +1,8 @@
+import type { RepositoryCapability } from '../capability/repository-capability.ts';
+import { lineOf, malformedOutput, runExpecting } from './expect-success.ts';
+import { pinnedPlace } from './pinned-place.ts';
+import { readCommands } from './read-commands.ts';
+import type { GitRunner } from './run-git.ts';
 import type { ObjectOid } from './values.ts';
 
 declare const emptyTreeBrand: unique symbol;
@@ -14,4 +19,16 @@ export const emptyTrees: Readonly<Record<'sha1' | 'sha256', EmptyTree>> = {
 /** The empty tree of the repository that has the object: the length of a name tells the format. */
 export function emptyTreeOf(oid: ObjectOid): EmptyTree {
   return emptyTrees[oid.length === emptyTrees.sha1.length ? 'sha1' : 'sha256'];
+}
+
+/** The same where there is no object yet to tell. @throws `git_failed` | `aborted` | `shutting_down` */
+export async function readEmptyTree(
+  capability: RepositoryCapability,
+  git: GitRunner,
+  signal?: AbortSignal,
+): Promise<EmptyTree> {
+  const command = readCommands.objectFormat(pinnedPlace(capability));
+  const format = lineOf(await runExpecting(git, command, signal));
+  if (format !== 'sha1' && format !== 'sha256') throw malformedOutput(command);
+  return emptyTrees[format];
 }

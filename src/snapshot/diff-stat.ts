@@ -1,5 +1,5 @@
 import type { ConfigurationGate } from '../git/configuration-gate.ts';
-import { type EmptyTree, emptyTrees } from '../git/empty-tree.ts';
+import { type EmptyTree, readEmptyTree } from '../git/empty-tree.ts';
 import { malformedOutput, runExpecting } from '../git/expect-success.ts';
 import { findMergeBase } from '../git/merge-base.ts';
 import { type DiffStat, sumNumstat } from '../git/numstat-records.ts';
@@ -29,11 +29,13 @@ export async function readDiffStat(
   return sum;
 }
 
-async function findStart(comparison: Comparison, head: HeadFacts): Promise<CommitOid | EmptyTree> {
+async function findStart(
+  { capability, git, signal }: Comparison,
+  head: HeadFacts,
+): Promise<CommitOid | EmptyTree> {
   const { sha, branch, baseName, base, origin } = head;
-  if (sha === null) return emptyTrees[comparison.objectFormat];
+  if (sha === null) return readEmptyTree(capability, git, signal);
   const other = branch !== null && branch === baseName ? (origin ?? base) : base;
   if (other === null || other === sha) return sha;
-  const { capability, git, signal } = comparison;
   return (await findMergeBase(capability, git, other, sha, signal)) ?? sha;
 }

@@ -11,7 +11,6 @@ export interface Comparison {
   readonly capability: RepositoryCapability;
   readonly git: GitRunner;
   readonly signal: AbortSignal;
-  readonly objectFormat: 'sha1' | 'sha256';
 }
 
 export type Differences = Pick<RepositoryFacts, 'aheadBehind' | 'originDelta' | 'upstream'>;

@@ -41,11 +41,10 @@ export class FileStamps {
     await this.#look(place, path);
   }
 
-  /** Whether the ref has a file of its own. Where one ref leads to another, the file says nothing about where that one leads. */
-  async addRef(ref: string): Promise<boolean> {
+  /** Where one ref leads to another, the file says nothing about where that one leads. */
+  async addRef(ref: string): Promise<void> {
     const stamp = await this.#look('common', ref);
     if (stamp !== null && !objectNameSizes.has(stamp.size)) this.#usable = false;
-    return stamp !== null;
   }
 
   async #look(place: StampPlace, path: string): Promise<Stamp | null> {

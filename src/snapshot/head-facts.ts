@@ -1,12 +1,9 @@
 import { managedFactsOf } from '../authority/managed-facts.ts';
 import type { RepositoryCapability } from '../capability/repository-capability.ts';
-import { AuthorityError } from '../errors/index.ts';
-import { parseBaseRevision, refsOfBase } from '../git/base-revision.ts';
+import { parseBaseRevision, refsOfBase, resolveBaseAmong } from '../git/base-revision.ts';
 import { chooseDefaultBranch, defaultCandidates, readBranchPointers } from '../git/branch-facts.ts';
-import { lineOf, runExpectingOrNone } from '../git/expect-success.ts';
-import { pinnedPlace } from '../git/pinned-place.ts';
-import { readCommands } from '../git/read-commands.ts';
-import { type RefTip, readRefTips } from '../git/ref-tips.ts';
+import { brokenHead, commitOrUnborn, readHeadCommit } from '../git/head-commit.ts';
+import { readRefTips } from '../git/ref-tips.ts';
 import type { GitRunner } from '../git/run-git.ts';
 import { type CommitOid, parseCommitOid, parseRefName, type RefName } from '../git/values.ts';
 import type { FileStamps } from './file-stamps.ts';
@@ -53,8 +50,7 @@ export async function readHeadFacts(
   for (const name of defaultCandidates(pointers)) {
     for (const ref of [heads + name, originRefs + name].map(parseRefName)) if (ref !== null) wanted.add(ref);
   }
-  const standing = new Set<RefName>();
-  for (const ref of wanted) if (await stamps.addRef(ref)) standing.add(ref);
+  for (const ref of wanted) await stamps.addRef(ref);
   const tips = new Map(await readRefTips(capability, git, [...wanted], signal));
   const upstreamRef = own === null ? null : (tips.get(own)?.upstream ?? null);
   if (upstreamRef !== null && !wanted.has(upstreamRef)) {
@@ -62,46 +58,32 @@ export async function readHeadFacts(
     for (const [ref, tip] of await readRefTips(capability, git, [upstreamRef], signal)) tips.set(ref, tip);
   }
   const commitOf = (ref: RefName | null) => (ref === null ? null : (tips.get(ref)?.commit ?? null));
-  const { sha, unborn } =
-    pointers.detachedOid !== null || own === null
+  const sha =
+    own === null
       ? await readDetached(capability, git, pointers.detachedOid, stamps, signal)
-      : readBranch(own, tips, standing);
+      : (commitOf(own) ?? (await commitOrUnborn(capability, git, own, signal)));
   const defaultBranch = chooseDefaultBranch(pointers, {
     local: (name) => tips.has((heads + name) as RefName),
     remote: (name) => tips.has((originRefs + name) as RefName),
   });
   const baseName = managed?.baseName ?? defaultBranch;
+  const named = baseName === null ? null : parseBaseRevision(baseName);
+  // The name of the default branch is one of those that were looked up, whichever way it is resolved.
+  const found = named && (await resolveBaseAmong(capability, git, named, tips, signal));
   const recorded = managed?.baseOid == null ? null : parseCommitOid(managed.baseOid);
   const upstreamTip = commitOf(upstreamRef);
   return {
     branch,
     detached: pointers.detachedOid !== null,
     sha,
-    unborn,
+    unborn: sha === null,
     defaultBranch,
     baseName,
-    base: findBase(baseName, tips) ?? recorded,
+    base: found?.oid ?? recorded,
     origin: commitOf(counterpart),
     upstream:
       upstreamRef === null || upstreamTip === null ? null : { name: shortOf(upstreamRef), tip: upstreamTip },
   };
-}
-
-/** The name of the default branch is one of those that were looked up, whichever way it is resolved. */
-function findBase(name: string | null, tips: ReadonlyMap<RefName, RefTip>): CommitOid | null {
-  const base = name === null ? null : parseBaseRevision(name);
-  if (base === null) return null;
-  if (base.kind === 'commit') return base.oid;
-  const found = base.candidates.find((ref) => tips.has(ref));
-  return found === undefined ? null : (tips.get(found)?.commit ?? null);
-}
-
-function readBranch(own: RefName, tips: ReadonlyMap<RefName, RefTip>, standing: ReadonlySet<RefName>) {
-  const tip = tips.get(own);
-  // Git leaves out what it cannot read, with a warning: then it stands there and is not told of.
-  if (tip === undefined && standing.has(own)) throw unreadable();
-  if (tip !== undefined && tip.commit === null) throw unreadable();
-  return { sha: tip?.commit ?? null, unborn: tip === undefined };
 }
 
 /** Also for a HEAD on something else than a branch, or on one whose name is no UTF-8: then no stamp tells where it leads. */
@@ -111,20 +93,14 @@ async function readDetached(
   oid: string | null,
   stamps: FileStamps,
   signal: AbortSignal,
-) {
+): Promise<CommitOid | null> {
   if (oid === null) stamps.giveUp();
-  const command = readCommands.resolveCommit(pinnedPlace(capability), 'HEAD');
-  const printed = await runExpectingOrNone(git, command, signal);
-  const sha = parseCommitOid(lineOf(printed));
-  if (sha === null || (oid !== null && sha !== oid)) throw unreadable();
-  return { sha, unborn: false };
+  const sha = await readHeadCommit(capability, git, signal);
+  if (oid !== null && sha !== oid) throw brokenHead();
+  return sha;
 }
 
 function shortOf(ref: RefName): string {
   for (const prefix of [heads, remotes]) if (ref.startsWith(prefix)) return ref.slice(prefix.length);
   return ref;
-}
-
-function unreadable(): AuthorityError {
-  return new AuthorityError('git_failed', { details: { command: 'head', reason: 'unreadable-ref' } });
 }

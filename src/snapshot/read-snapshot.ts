@@ -1,8 +1,8 @@
 import { managedFactsOf } from '../authority/managed-facts.ts';
 import type { RepositoryCapability } from '../capability/repository-capability.ts';
-import { AuthorityError } from '../errors/index.ts';
 import type { ConfigurationGate } from '../git/configuration-gate.ts';
 import { malformedOutput, runExpecting } from '../git/expect-success.ts';
+import { brokenHead } from '../git/head-commit.ts';
 import { pinnedPlace } from '../git/pinned-place.ts';
 import { readCommands } from '../git/read-commands.ts';
 import { parseForgeIdentity, shownRemoteAddress } from '../git/remote-address.ts';
@@ -52,12 +52,7 @@ export async function readSnapshot(
   for (const path of commonFiles) await stamps.add('common', path);
   const settings = await stages.attempt('remote', () => readSettings(capability, tools.git, signal));
   const head = await stages.attempt('head', () => readHeadFacts(capability, tools.git, stamps, signal));
-  const comparison: Comparison = {
-    capability,
-    git: tools.git,
-    signal,
-    objectFormat: objectFormatOf(settings ?? []),
-  };
+  const comparison: Comparison = { capability, git: tools.git, signal };
   const [differences, { status, diffStat }] = await Promise.all([
     readDifferences(comparison, head, stages),
     readWorkTree(comparison, tools, head, stages),
@@ -102,7 +97,7 @@ async function readWorkTree(
   const { capability, git, signal } = comparison;
   const status = await stages.attempt('status', async () => {
     // Git takes a HEAD that it cannot read for an unborn branch, and every file for a new one.
-    if (head === undefined) throw headUnknown();
+    if (head === undefined) throw brokenHead();
     const excludes = await user?.(signal);
     const place = await configuration.clear(capability, 'work-tree', signal);
     const command = readCommands.status(place, {
@@ -114,14 +109,10 @@ async function readWorkTree(
     return counts;
   });
   const diffStat = await stages.attempt('diff-stat', async () => {
-    if (head === undefined) throw headUnknown();
+    if (head === undefined) throw brokenHead();
     return readDiffStat(comparison, configuration, head, status?.tracked === 0);
   });
   return { status, diffStat: diffStat ?? null };
-}
-
-function headUnknown(): AuthorityError {
-  return new AuthorityError('git_failed', { details: { command: 'head', reason: 'unreadable-ref' } });
 }
 
 function describePlace(capability: RepositoryCapability) {
@@ -176,12 +167,4 @@ function describeKnown(head: HeadFacts | undefined, stages: Stages, differences:
     originDelta: known && (differences.originDelta !== null || !stages.has('origin-delta')),
     diffStat: !stages.has('diff-stat'),
   };
-}
-
-function objectFormatOf(settings: readonly Setting[]): 'sha1' | 'sha256' {
-  const named = settings.some(
-    ({ section, variable, value }) =>
-      section === 'extensions' && variable === 'objectformat' && value === 'sha256',
-  );
-  return named ? 'sha256' : 'sha1';
 }
