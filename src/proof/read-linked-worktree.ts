@@ -1,4 +1,5 @@
 import type { DirectoryHandle } from '../capability/handles.ts';
+import { isAuthorityError } from '../errors/index.ts';
 import { type AdminFile, examineAdminFile, readAdminFile } from './admin-file.ts';
 import { ProvenCheckout } from './checkout.ts';
 import { administrationPath, gitFileOf, type WorktreeClaim } from './checkout-claim.ts';
@@ -17,9 +18,6 @@ import {
 } from './read-git-directory.ts';
 import { readGitFile } from './read-git-file.ts';
 import { unsupported } from './unsupported.ts';
-
-/** NAME_MAX of limits.h. */
-const longestNameBytes = 255;
 
 /** Far more than anybody's reason for a lock. */
 const lockLimitBytes = 64 * 1024;
@@ -75,11 +73,15 @@ export async function listsRoot(
   top: DirectoryHandle,
   { mainRoot, name, path, owner }: Record<'mainRoot' | 'name' | 'path', string> & { readonly owner: number },
 ): Promise<boolean> {
-  // No directory has such a name (path_resolution(7)), whatever else stands there.
-  if (Buffer.byteLength(name) > longestNameBytes) return false;
   const base = `${mainRoot}/${administrationPath(name)}`;
-  const file = await readAdminFile(top, `${base.slice(1)}/gitdir`, gitFileLimitBytes, owner);
-  return file !== null && parsePathLine(file.bytes, '', base) === gitFileOf(path);
+  try {
+    const file = await readAdminFile(top, `${base.slice(1)}/gitdir`, gitFileLimitBytes, owner);
+    return file !== null && parsePathLine(file.bytes, '', base) === gitFileOf(path);
+  } catch (error) {
+    // Whoever made the pointer up chose the name: no file has one that is too long, alone or with its way (path_resolution(7)).
+    if (isAuthorityError(error) && error.details['errno'] === 'ENAMETOOLONG') return false;
+    throw error;
+  }
 }
 
 /** Whether the main checkout lists this root at all: the pointer in its own administration, which only its owner can write. */

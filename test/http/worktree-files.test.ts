@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { mkdir, readFile, realpath, rename, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { git } from '../support/http-lab.ts';
+import { git, makeRepository } from '../support/http-lab.ts';
 import { useWorktreeLab } from '../support/http-worktree-lab.ts';
 import {
   addOwnWorktree,
@@ -114,6 +114,24 @@ describe('files of a worktree', () => {
         await writeFile(join(administration, 'commondir'), `${here.main}/.git\n`);
         await writeFile(join(administration, 'HEAD'), 'ref: refs/heads/main\n');
         return evil;
+      },
+    ],
+    [
+      'a forged `.git` file that names a worktree with a name longer than any',
+      async () => {
+        const linked = await addWorktree(here.main, join(here.place, 'linked'), 'linked');
+        return forge(`${dirname(await administrationOf(linked))}/${'n'.repeat(256)}`);
+      },
+    ],
+    [
+      'a forged `.git` file that names a worktree with a path longer than any',
+      async () => {
+        const main = `${here.place}${`/${'d'.repeat(200)}`.repeat(19)}`;
+        await makeRepository(main);
+        await here.lab.service.workspaces?.add(main);
+        const target = `${main}/.git/worktrees/${'n'.repeat(250)}`;
+        expect(target.length).toBeGreaterThan(4096);
+        return forge(target);
       },
     ],
     [
