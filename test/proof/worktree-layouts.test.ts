@@ -12,7 +12,7 @@ interface Layout {
   /** Changes a fresh worktree. Answers with the selectors to ask and what each is granted; by default that of the worktree. */
   readonly make: (room: WorktreeLab) => Promise<unknown>;
   /** By default the worktree is a linked one. */
-  readonly answers?: (room: WorktreeLab) => Readonly<Record<string, string>>;
+  readonly answers?: (room: WorktreeLab, mode: ProverMode) => Readonly<Record<string, string>>;
 }
 
 function unsupported(reason: string): string {
@@ -41,6 +41,24 @@ async function borrowObjects({ lab, main, tree }: WorktreeLab): Promise<void> {
   await git('/', 'clone', '--quiet', '--reference', `${main} source`, '--', `${main} source`, main);
   await stat(join(main, '.git/objects/info/alternates'));
   await git(main, 'worktree', 'add', '-q', '-b', 'other', tree);
+  await lab.register('main');
+}
+
+/** Replaces the main checkout by a partial clone (git-clone(1), `--filter`), whose remote is out of reach in the end. */
+async function clonePartially({ lab, main, tree }: WorktreeLab): Promise<void> {
+  await writeFile(join(main, 'file'), 'changed\n');
+  await git(main, 'commit', '-q', '-a', '-m', 'third');
+  await git(main, 'worktree', 'remove', '--force', tree);
+  const remote = `${main} remote`;
+  await git('/', 'clone', '-q', '--bare', '--', main, remote);
+  await git(remote, 'config', 'uploadpack.allowFilter', 'true');
+  await rename(main, `${main} source`);
+  await git('/', 'clone', '-q', '--filter=blob:none', '--', `file://${remote}`, main);
+  await git(main, 'worktree', 'add', '-q', '-b', 'other', tree);
+  await rename(remote, `${remote} away`);
+  const objects = await git(main, 'rev-list', '--objects', '--missing=print', '--all');
+  // The content of the file before it was changed.
+  expect(objects.match(/^\?.*$/gm)).toEqual(['?8e27be7d6154a1f68ea9160ef0e18691d20560dc']);
   await lab.register('main');
 }
 
@@ -93,6 +111,23 @@ const layouts: readonly Layout[] = [
   { name: 'after gc started in it', make: ({ tree }) => git(tree, 'gc', '--quiet', '--prune=now') },
   { name: 'packed refs', make: ({ main }) => git(main, 'pack-refs', '--all') },
   { name: 'objects borrowed from another repository', make: borrowObjects },
+  {
+    name: 'a partial clone',
+    make: clonePartially,
+    answers: ({ main, tree }) => ({ [main]: 'workspace root', [tree]: linkedRoot }),
+  },
+  {
+    name: 'a partial clone that has the extension, as older Gits wrote it',
+    make: async (room) => {
+      await clonePartially(room);
+      await git(room.main, 'config', 'extensions.partialClone', 'origin');
+    },
+    // libgit2 does not know the extension.
+    answers: ({ main, tree }, mode) =>
+      mode === 'git' || mode === 'auto'
+        ? { [main]: 'workspace root', [tree]: linkedRoot }
+        : { [main]: unsupported('format-needs-git'), [tree]: refused },
+  },
   {
     name: 'a sparse checkout, which turns worktreeConfig on',
     make: async ({ main, tree, administration }) => {
@@ -219,7 +254,7 @@ const layouts: readonly Layout[] = [
   },
 ];
 
-describe.each<ProverMode>(['nodegit', 'git', 'both'])('linked worktrees, prover %s', (mode) => {
+describe.each<ProverMode>(['auto', 'nodegit', 'git', 'both'])('linked worktrees, prover %s', (mode) => {
   let provers: AuthorityLab;
 
   beforeAll(async () => {
@@ -234,7 +269,7 @@ describe.each<ProverMode>(['nodegit', 'git', 'both'])('linked worktrees, prover 
     await using room = await createWorktreeLab({ prover: provers.provers });
     expect(await room.grant()).toBe(linkedRoot);
     await make(room);
-    const expected = answers?.(room) ?? { [room.tree]: linkedRoot };
+    const expected = answers?.(room, mode) ?? { [room.tree]: linkedRoot };
     const seen: Record<string, string> = {};
     for (const selector of Object.keys(expected)) seen[selector] = await room.grant(selector);
     expect(seen).toEqual(expected);
