@@ -35,7 +35,8 @@ export class NameWatch {
   /**
    * Looks at the directory `path` beneath `base` (`.` for `base` itself). `onChange` is asked once after each change of the
    * directory that left the names as they were; false then counts as a change.
-   * @throws `repository_unsupported` (a mount point) | `storage_failed` | `too_many_open_files`, and the errno error when the directory is gone
+   * @throws `repository_unsupported` (a mount point: `git-entry-irregular` for the directory, `admin-file-irregular` with details.file
+   *   for a name in it) | `storage_failed` | `too_many_open_files`, and the errno error when the directory is gone
    */
   static async begin(
     base: DirectoryHandle,
@@ -125,7 +126,7 @@ export class NameWatch {
 
 const scratch = emptyFacts();
 
-/** @throws `repository_unsupported` (`git-entry-irregular`) for a mount point | `storage_failed` | ... */
+/** @throws `repository_unsupported` (`admin-file-irregular`, details.file) for a mount point | `storage_failed` | ... */
 async function lookAt(base: DirectoryHandle, path: string, name: string): Promise<Stamp | null> {
   const place = join(path, name);
   try {
@@ -136,7 +137,7 @@ async function lookAt(base: DirectoryHandle, path: string, name: string): Promis
     });
   } catch (error) {
     if (isAbsence(error)) return null;
-    if (codeOf(error) === 'EXDEV') throw mountPoint();
+    if (codeOf(error) === 'EXDEV') throw unsupported('admin-file-irregular', { file: name, seen: 'EXDEV' });
     throw translateStorageFailure(error);
   }
 }

@@ -11,6 +11,10 @@ export const mayMount: boolean = process.getuid?.() === 0;
 /** Mounts until the test ends, whatever became of the mount by then. */
 export async function mount(target: string, ...options: readonly string[]): Promise<void> {
   await mkdir(target, { recursive: true });
+  await mountOver(target, ...options);
+}
+
+async function mountOver(target: string, ...options: readonly string[]): Promise<void> {
   await run('mount', [...options, target]);
   onTestFinished(() => unmount(target).catch(() => undefined));
 }
@@ -26,6 +30,11 @@ export function mountTmpfs(target: string, size = '16m'): Promise<void> {
 
 export function mountBind(source: string, target: string): Promise<void> {
   return mount(target, '--bind', source);
+}
+
+/** One file over another, which exists. */
+export function mountFile(source: string, target: string): Promise<void> {
+  return mountOver(target, '--bind', source);
 }
 
 export async function remountReadOnly(target: string): Promise<void> {
