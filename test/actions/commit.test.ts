@@ -193,6 +193,39 @@ describe('a commit', () => {
     },
   );
 
+  it('R22: wt-mid-operation: a rebase that stopped in a worktree is neither committed nor pushed, and only there', async () => {
+    const { lab, repo } = here;
+    const [tree, remote] = [`${repo} tree`, `${repo} remote`];
+    await git(repo, 'init', '-q', '--bare', '-b', 'main', remote);
+    await git(repo, 'remote', 'add', 'origin', remote);
+    await put('f', 'one\n');
+    await commit('base');
+    await git(repo, 'worktree', 'add', '-q', '-b', 'topic', tree);
+    for (const round of [1, 2]) {
+      await writeFile(join(tree, `t${round}`), 'x\n');
+      await commit(`topic ${round}`, undefined, tree);
+    }
+    await put('t2', 'theirs\n');
+    await commit('in the way of the second');
+    await expect(git(tree, 'rebase', '-q', 'main')).rejects.toThrow('topic 2');
+    const stopped = await git(tree, 'status', '--porcelain');
+    const before = [await headOf(tree), await headOf(repo, 'refs/heads/topic')];
+    const refusal = await commit('m', undefined, tree).catch((error: unknown) => error);
+    expect(isAuthorityError(refusal) && [refusal.code, refusal.details]).toEqual([
+      'action_refused',
+      { reasonKey: 'actions.merge.inProgress', operation: 'rebase' },
+    ]);
+    expect(await outcomeOf(lab.service.actions.push(tree))).toMatch(/^action_refused/);
+    expect(await git(tree, 'status', '--porcelain')).toBe(stopped);
+    expect([await headOf(tree), await headOf(repo, 'refs/heads/topic')]).toEqual(before);
+    expect(await git(remote, 'for-each-ref')).toBe('');
+    await put('f', 'two\n');
+    await commit('the main checkout goes on');
+    await git(tree, 'rebase', '--skip');
+    await writeFile(join(tree, 't3'), 'x\n');
+    await commit('afterwards', undefined, tree);
+  });
+
   it('R22: tells of an index lock that a dead Git left, and leaves it where it is', async () => {
     const before = await headOf(here.repo);
     await put('f', 'x\n');

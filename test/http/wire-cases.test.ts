@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { get as httpGet } from 'node:http';
 import { join } from 'node:path';
@@ -13,6 +12,7 @@ import type { DirectoryHandle } from '../../src/native/binding.ts';
 import cases from '../cases/wire-cases.json' with { type: 'json' };
 import { createHttpLab, type HttpLab, put, sha1Of } from '../support/http-lab.ts';
 import { type TestAnswer, testToken } from '../support/http-server.ts';
+import { expectNamedElsewhere } from '../support/placed-rows.ts';
 import { testBinding } from '../support/test-binding.ts';
 import { expectNoLeak } from './public-bugs/bug-table.ts';
 import { elsewhereRows, laterRows } from './wire-cases-not-here.ts';
@@ -175,7 +175,7 @@ describe('the cases of the wire contract', () => {
     ];
     const units_ = rows.filter(isUnit).map((row) => row.id);
     expect([...placed, ...units_].sort()).toEqual(rows.map((row) => row.id).sort());
-    for (const file of Object.values(elsewhereRows)) expect([file, existsSync(file)]).toEqual([file, true]);
+    expectNamedElsewhere(elsewhereRows);
   });
 
   it.each(rows.filter(isUnit))('R40: $id', (row) => {

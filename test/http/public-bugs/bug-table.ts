@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import bugs from '../../cases/public-bugs.json' with { type: 'json' };
 import { createHttpLab, type HttpLab } from '../../support/http-lab.ts';
 import type { TestAnswer, TestRequest } from '../../support/http-server.ts';
+import { expectNamedElsewhere } from '../../support/placed-rows.ts';
 
 export type BugScenario = (lab: HttpLab) => Promise<void>;
 
@@ -30,8 +30,7 @@ export function runBugTable(area: string, clause: string, table: BugTable): void
     it('each row is run here, or it is said where or when it is', () => {
       const placed = [...Object.keys(scenarios), ...Object.keys(elsewhere), ...Object.keys(later)];
       expect(placed.sort()).toEqual(rows.map((row) => row.id).sort());
-      for (const [id, file] of Object.entries(elsewhere))
-        expect([file, readFileSync(file, 'utf8')]).toEqual([file, expect.stringContaining(id)]);
+      expectNamedElsewhere(elsewhere);
     });
 
     it.each(rows.filter((row) => row.id in scenarios))(`${clause}: $id: not "$wrong"`, async ({ id }) => {
