@@ -33,7 +33,8 @@ export class NameWatch {
   }
 
   /**
-   * Looks at the directory `path` beneath `base` (`.` for `base` itself). `onChange` is asked once after each change of the
+   * Looks at the directory `path` beneath `base` (`.` for `base` itself), and then at the names in it, which may depend on what the
+   * directory is. `onChange` is asked once after each change of the
    * directory that left the names as they were; false then counts as a change.
    * @throws `repository_unsupported` (a mount point: `git-entry-irregular` for the directory, `admin-file-irregular` with details.file
    *   for a name in it) | `storage_failed` | `too_many_open_files`, and the errno error when the directory is gone
@@ -41,7 +42,7 @@ export class NameWatch {
   static async begin(
     base: DirectoryHandle,
     path: string,
-    names: readonly string[],
+    names: readonly string[] | ((directory: Stamp) => readonly string[]),
     onChange: () => boolean = () => true,
   ): Promise<NameWatch> {
     // The directory first: a name that comes later then shows as a change.
@@ -51,9 +52,32 @@ export class NameWatch {
     ).catch((error: unknown) => {
       throw codeOf(error) === 'EXDEV' ? mountPoint() : error;
     });
-    const entries = await Promise.all(names.map((name) => lookAt(base, path, name)));
-    const found = new Map(names.map((name, index) => [name, entries[index] ?? null]));
+    const found = new Map<string, Stamp | null>();
+    const unknown: string[] = [];
+    for (const name of typeof names === 'function' ? names(stamp) : names) {
+      const known = lookAtKnown(base, join(path, name));
+      found.set(name, known ?? null);
+      if (known === undefined) unknown.push(name);
+    }
+    if (unknown.length > 0) {
+      await Promise.all(unknown.map(async (name) => found.set(name, await lookAt(base, path, name))));
+    }
     return new NameWatch(base, path, stamp, found, onChange);
+  }
+
+  /** `begin`, with null for a directory that is not there, which costs no more than one look. */
+  static async beginIfThere(
+    base: DirectoryHandle,
+    path: string,
+    names: readonly string[],
+  ): Promise<NameWatch | null> {
+    try {
+      if (lookAtKnown(base, path) === null) return null;
+      return await NameWatch.begin(base, path, names);
+    } catch (error) {
+      if (isAbsence(error)) return null;
+      throw translateStorageFailure(error);
+    }
   }
 
   /** The directory itself, when it was first looked at or last found unchanged. */
@@ -125,6 +149,17 @@ export class NameWatch {
 }
 
 const scratch = emptyFacts();
+
+/** Undefined where the kernel would have to wait, and for whatever is wrong: then `lookAt` has all the words. */
+function lookAtKnown(base: DirectoryHandle, place: string): Stamp | null | undefined {
+  try {
+    const found = base.factsCached(place, scratch, true);
+    if (found === null) return null;
+    return found ? stampOfFacts(scratch, 0) : undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 /** @throws `repository_unsupported` (`admin-file-irregular`, details.file) for a mount point | `storage_failed` | ... */
 async function lookAt(base: DirectoryHandle, path: string, name: string): Promise<Stamp | null> {

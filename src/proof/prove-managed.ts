@@ -24,7 +24,7 @@ import {
   ownerRecordNames,
 } from './managed-namespace.ts';
 import { NameWatch } from './name-watch.ts';
-import { changeOrFailure, isAbsence, translateStorageFailure } from './storage-failure.ts';
+import { changeOrFailure } from './storage-failure.ts';
 
 export interface ManagedProof {
   /** Null for a worktree that is linked only. */
@@ -115,7 +115,8 @@ async function readMetadata(
   files: FileWatch[],
 ): Promise<AdminFile | 'irregular' | null> {
   const place = administrationPath(name);
-  const directory = await watchIfThere(main.root, `${place}/${dirname(path)}`);
+  // That a metadata directory comes later shows in the watch of the administrative directory.
+  const directory = await NameWatch.beginIfThere(main.root, `${place}/${dirname(path)}`, ['worktree.json']);
   if (directory === null) return null;
   names.push(directory);
   const read = () => readAdminFile(gitDirectory, path, metadataLimitBytes, owner);
@@ -139,16 +140,6 @@ async function readWatched(
     // Never settled, and compared with no content: it is looked at anew each time.
     if (stamp !== null) files.push(new FileWatch(base, path, { bytes: new Uint8Array(), stamp }));
     return 'irregular';
-  }
-}
-
-/** That a metadata directory comes later shows in the watch of the administrative directory. */
-async function watchIfThere(base: DirectoryHandle, path: string): Promise<NameWatch | null> {
-  try {
-    return await NameWatch.begin(base, path, ['worktree.json']);
-  } catch (error) {
-    if (isAbsence(error)) return null;
-    throw translateStorageFailure(error);
   }
 }
 

@@ -47,7 +47,10 @@ export async function readLinkedWorktree(claim: WorktreeClaim, log: FactLog): Pr
   );
   const commonPointer = await readCommonPointer(claim, log);
   const head = await readHead(gitDirectory, owner, log);
-  const worktreeConfig = await readAdminFile(gitDirectory, 'config.worktree', configLimitBytes, owner);
+  const worktreeConfig =
+    administration.find('config.worktree') === null
+      ? null
+      : await readAdminFile(gitDirectory, 'config.worktree', configLimitBytes, owner);
   // libgit2 ignores the settings of one worktree, Git obeys them; so they are held to the rules of the common ones.
   if (worktreeConfig !== null) establishFormat(new Uint8Array(), worktreeConfig.bytes, log);
   // Provers read the reason of a lock to tell whether the row is prunable.

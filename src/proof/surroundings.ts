@@ -40,21 +40,31 @@ export async function surveySurroundings(
   log: FactLog,
 ): Promise<Surroundings> {
   establishNames(path, 'git-directory', log);
-  const ancestors = await Promise.all([path, ...ancestorsOf(path)].map((place) => identify(top, place)));
-  const [root, ...above] = ancestors as [Ancestor, ...Ancestor[]];
+  const own = await watchDirectory(top, path);
+  const { device } = own.directory;
+  const above = await Promise.all(
+    [...ancestorsOf(path)].map(async (place) => ({
+      path: place,
+      watch: await watchDirectory(top, place, device),
+    })),
+  );
   // Git does not look for a repository beyond the mount point either (git(1), GIT_DISCOVERY_ACROSS_FILESYSTEM).
-  const beyond = above.findIndex((ancestor) => ancestor.device !== root.device);
-  const near = beyond === -1 ? above : above.slice(0, beyond);
-  const [own, ...enclosing] = (await Promise.all(
-    [root, ...near].map((place) => watchDirectory(top, place.path)),
-  )) as [NameWatch, ...NameWatch[]];
+  const beyond = above.findIndex(({ watch }) => watch.directory.device !== device);
+  const enclosing = beyond === -1 ? above : above.slice(0, beyond);
   refuseGitShape(own, path, 'bare-repository', log);
-  for (const [index, watch] of enclosing.entries()) {
-    refuseGitShape(watch, (near[index] as Ancestor).path, 'git-directory', log);
-  }
-  const nested = enclosing.some((watch) => watch.find('.git') !== null);
+  for (const { path: place, watch } of enclosing) refuseGitShape(watch, place, 'git-directory', log);
+  const nested = enclosing.some(({ watch }) => watch.find('.git') !== null);
   log?.push({ fact: 'enclosing repository', expected: 'any', seen: nested ? 'yes' : 'none', holds: true });
-  return { root, ancestors: above, nested, watches: [own, ...enclosing] };
+  return {
+    root: ancestorAt(path, own),
+    ancestors: above.map(({ path: place, watch }) => ancestorAt(place, watch)),
+    nested,
+    watches: [own, ...enclosing.map(({ watch }) => watch)],
+  };
+}
+
+function ancestorAt(path: string, { directory: { device, inode } }: NameWatch): Ancestor {
+  return { path, device, inode };
 }
 
 /**
@@ -105,18 +115,18 @@ function refuseGitShape(watch: NameWatch, path: string, reason: UnsupportedReaso
   );
 }
 
-async function watchDirectory(top: DirectoryHandle, path: string): Promise<NameWatch> {
-  const first = await begin(top, path, ['.git', 'HEAD']);
+/** Looks at no name in a directory of another device than `near`: it lies beyond the mount point. */
+async function watchDirectory(top: DirectoryHandle, path: string, near?: bigint): Promise<NameWatch> {
+  const first = await begin(top, path, ({ device }) => (device === (near ?? device) ? ['.git', 'HEAD'] : []));
   return first.find('HEAD') === null ? first : begin(top, path, ['.git', ...shapeNames]);
 }
 
-async function identify(top: DirectoryHandle, path: string): Promise<Ancestor> {
-  const { directory } = await begin(top, path, []);
-  return { path, device: directory.device, inode: directory.inode };
-}
-
 /** A root whose path leads nowhere by now was moved away while it was looked at. */
-async function begin(top: DirectoryHandle, path: string, names: readonly string[]): Promise<NameWatch> {
+async function begin(
+  top: DirectoryHandle,
+  path: string,
+  names: Parameters<typeof NameWatch.begin>[2],
+): Promise<NameWatch> {
   return NameWatch.begin(top, path === '/' ? '.' : path.slice(1), names).catch((error: unknown) => {
     throw changeOrFailure(error, 'root');
   });
