@@ -18,6 +18,19 @@ export const serviceCodes = {
     title: 'The operation did not get its turn in time.',
     retryable: true,
   },
+  too_many_event_streams: {
+    kind: 'unavailable',
+    status: 503,
+    title: 'Too many event streams or selectors are followed at once.',
+    retryable: true,
+    legacy: 'too many event streams',
+  },
+  events_unread: {
+    kind: 'unavailable',
+    status: 408,
+    title: 'The events were not read in time.',
+    retryable: true,
+  },
   aborted: { kind: 'unavailable', status: 499, title: 'The caller went away.' },
   shutting_down: {
     kind: 'unavailable',
