@@ -60,8 +60,13 @@ export const writeCommands = {
   endMerge: (place: PinnedPlace): GitCommand => change('end-merge', place, { words: ['merge', '--quit'] }),
 
   /** All branches of a remote, into the refs that remember them and nothing else; those that are gone there go here too. */
-  fetch: (place: ClearedPlace<'network'>, remote: RemoteName, access: NetworkAccess): GitCommand =>
-    makeCommand('fetch', commandClasses.fetch, place, {
+  fetch: (
+    place: ClearedPlace<'network'>,
+    remote: RemoteName,
+    access: NetworkAccess,
+    commandClass: 'fetch' | 'backgroundFetch' = 'fetch',
+  ): GitCommand =>
+    makeCommand('fetch', commandClasses[commandClass], place, {
       settings: networkSettings(access),
       words: [
         'fetch',

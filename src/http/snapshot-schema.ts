@@ -58,7 +58,16 @@ const repository = z.strictObject({
     .meta({ description: 'Whether a null means that there is none.' }),
   degraded: z.array(
     z.strictObject({
-      stage: z.enum(['head', 'status', 'ahead-behind', 'origin-delta', 'diff-stat', 'remote', 'upstream']),
+      stage: z.enum([
+        'head',
+        'status',
+        'ahead-behind',
+        'origin-delta',
+        'diff-stat',
+        'remote',
+        'upstream',
+        'fetch',
+      ]),
       message: z.string(),
     }),
   ),

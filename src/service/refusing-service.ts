@@ -53,6 +53,7 @@ export function createRefusingService(missing: AuthorityError, options: ServiceO
     reads: { branches: refuse, commits: refuse, diff: refuse },
     actions: { commit: refuse, fetch: refuse, push: refuse },
     snapshots: { read: refuse, readMany: refuse },
+    events: { subscribe: refuse, note: () => undefined },
     confirmWorkspace: refuse,
     readiness: async () => refusingReadiness(missing, options),
     close: () => gate.close(),

@@ -79,7 +79,8 @@ export type StageName =
   | 'origin-delta'
   | 'diff-stat'
   | 'remote'
-  | 'upstream';
+  | 'upstream'
+  | 'fetch';
 
 export interface DegradedStage {
   readonly stage: StageName;

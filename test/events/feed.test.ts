@@ -1,40 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { AuthorityError, type ErrorCode } from '../../src/errors/index.ts';
+import { AuthorityError } from '../../src/errors/index.ts';
 import type { EventLimits, Events, SubscribeRequest } from '../../src/events/events.ts';
 import { createFeed } from '../../src/events/feed.ts';
 import type { FeedEvent } from '../../src/events/feed-event.ts';
-import type { EventSource, SourceListener } from '../../src/events/source.ts';
 import type { Subscription } from '../../src/events/subscription.ts';
+import { MadeUpSource } from '../support/made-up-source.ts';
 import { TestClock } from '../support/test-clock.ts';
 
-/** Changes that a test makes up. */
-class MadeUpSource implements EventSource<string> {
-  readonly refused = new Map<string, ErrorCode>();
-  readonly listeners = new Map<string, SourceListener<string>>();
-  followed = 0;
-  proofs = 0;
-
-  async prove(selectors: readonly string[]): Promise<readonly (AuthorityError | null)[]> {
-    this.proofs += selectors.length;
-    return selectors.map((selector) => {
-      const code = this.refused.get(selector);
-      return code === undefined ? null : new AuthorityError(code);
-    });
-  }
-
-  follow(selector: string, listener: SourceListener<string>) {
-    this.followed += 1;
-    this.listeners.set(selector, listener);
-    return { close: () => this.listeners.delete(selector) };
-  }
-
-  change(selector: string, value: string): void {
-    this.listeners.get(selector)?.onChange(value);
-  }
-}
-
 function makeFeed(limits: Partial<EventLimits> = {}) {
-  const source = new MadeUpSource();
+  const source = new MadeUpSource<string>();
   const clock = new TestClock();
   const events: Events<string> = createFeed({ source, clock, limits });
   const subscribe = (request: Partial<SubscribeRequest> = {}, signal?: AbortSignal) =>

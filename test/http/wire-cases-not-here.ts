@@ -29,12 +29,12 @@ export const elsewhereRows: Readonly<Record<string, string>> = {
   'sec-diff-head-oid': 'test/http/diff.test.ts',
   'sec-diff-base-ref': 'test/http/diff.test.ts',
   'run-task-ok': 'test/http/diff.test.ts',
+  'run-sse': 'test/http/events.test.ts',
   'run-parallel-commit': 'test/actions/concurrency.test.ts',
   'run-hooks-off': 'test/actions/commit.test.ts',
   'run-branch-option': 'test/actions/network.test.ts',
 };
 
-const events = 'events are not offered yet: /events';
 const actions = 'these Git actions are not offered yet: pull, discard, mergeToBase, updateFromBase';
 const worktrees = 'worktrees are not made, archived or cleaned up yet: POST /worktrees and what is below it';
 const forge = 'the forge is not asked yet: /pull, /pulls, pull requests as worktrees';
@@ -42,7 +42,6 @@ const sessions = 'there is no session guard yet';
 
 /** Rows of what is not offered yet, and what they wait for. */
 export const laterRows: Readonly<Record<string, string>> = {
-  'run-sse': events,
   'sec-poison-update': actions,
   'run-fsmonitor-off': actions,
   'run-pull-premerge': actions,

@@ -99,6 +99,7 @@ export function memoryService(roots: MemoryRoots, overrides: Partial<WorkspaceFi
         return { isGit: false, items: [] };
       },
     },
+    events: { subscribe: noRepository, note: () => undefined },
     snapshots: {
       read: async (selector) => {
         await authorize(selector);

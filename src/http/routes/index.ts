@@ -6,6 +6,7 @@ import { commitsRoute } from './commits.ts';
 import { detectRoute } from './detect.ts';
 import { diffRoute } from './diff.ts';
 import { directoryDeleteRoute } from './directory-delete.ts';
+import { eventsRoute } from './events.ts';
 import { explainRoute } from './explain.ts';
 import { fileDeleteRoute } from './file-delete.ts';
 import { fileGetRoute } from './file-get.ts';
@@ -41,6 +42,7 @@ export function apiRoutes(options: Pick<HttpOptions, 'signIn'>): readonly Route[
     actionRoute,
     snapshotRoute,
     snapshotsRoute,
+    eventsRoute,
     fileGetRoute,
     filePostRoute,
     filePutRoute,
