@@ -4,7 +4,11 @@ import type { Exchange } from './exchange.ts';
  * Resolves when more may be written, or when nothing may any more: the caller is gone, read nothing for `stallMs`, or the signal fired. Then
  * the connection is broken.
  */
-export function untilWritable(exchange: Exchange, stallMs: number, signal = exchange.signal): Promise<void> {
+export function untilWritable(
+  exchange: Exchange,
+  stallMs: number,
+  signal: AbortSignal = exchange.signal,
+): Promise<void> {
   const { response } = exchange;
   return new Promise((resolve) => {
     // Settles by itself: a pipelined answer that has no socket yet tells nobody that it was destroyed.

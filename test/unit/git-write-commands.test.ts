@@ -71,6 +71,13 @@ describe('the commands that change', () => {
     );
   });
 
+  it('W46: a fetch that nobody asked for says so, and is like any other else', () => {
+    const unasked = writeCommands.fetch(reachable, remote, access, 'backgroundFetch');
+    const { background, ...rest } = unasked;
+    expect([background, fetch.background]).toEqual([true, undefined]);
+    expect(rest).toEqual(fetch);
+  });
+
   it('R20: only those that name a person in what they write are told who it is', () => {
     const told = commands.filter(({ environment }) => environment['GIT_COMMITTER_EMAIL'] !== undefined);
     expect(told.map(({ name }) => name)).toEqual(['commit-tree', 'update-ref']);
