@@ -35,7 +35,7 @@ export interface EventLimits {
   readonly streamsPerSubject: number;
   /** Selectors that one subject follows, counted for each subscription; default 1,000. */
   readonly selectorsPerSubject: number;
-  /** Distinct selectors that are followed for all; default 512. */
+  /** Distinct selectors that are followed for all; default 256, as many as workspaces are held open by default. */
   readonly followed: number;
   /** Characters that may wait to be read in one subscription; default 1,048,576. */
   readonly unreadCharacters: number;
@@ -52,7 +52,7 @@ export const defaultEventLimits: EventLimits = {
   streams: 256,
   streamsPerSubject: 32,
   selectorsPerSubject: 1000,
-  followed: 512,
+  followed: 256,
   unreadCharacters: 1024 * 1024,
   windowEvents: 1024,
   windowCharacters: 4 * 1024 * 1024,
