@@ -2,6 +2,7 @@ import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createFeed } from '../../src/events/feed.ts';
+import { snapshotSchema } from '../../src/http/snapshot-schema.ts';
 import type { Service, ServiceOptions } from '../../src/service.ts';
 import type { Snapshot } from '../../src/snapshot/snapshot.ts';
 import { type ActionLab, createActionLab } from '../actions/action-lab.ts';
@@ -49,7 +50,9 @@ const isSnapshot =
 
 /** Reads the head of a stream and what it tells first. */
 async function begin(stream: EventStream, cwd: string): Promise<StreamBlock> {
-  return stream.until(isSnapshot({ cwd }));
+  const told = await stream.until(isSnapshot({ cwd }));
+  expect(snapshotSchema.safeParse(told.data).error?.issues ?? []).toEqual([]);
+  return told;
 }
 
 function connectionsOf({ server }: RunningServer): Promise<number> {

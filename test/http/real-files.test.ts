@@ -174,7 +174,8 @@ describe('the API over real directories', () => {
       expect([name, schema !== undefined]).toEqual([name, true]);
       shown.add(name);
     }
-    const described = apiRoutes({}).filter((route) => route.path !== '/raw');
+    // Those two answer with no JSON; what a stream tells is held against the snapshots in its own test.
+    const described = apiRoutes({}).filter(({ path }) => path !== '/raw' && path !== '/events');
     expect([...shown].sort()).toEqual(described.map((route) => route.name).sort());
   });
 });
