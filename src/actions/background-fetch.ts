@@ -40,10 +40,7 @@ export class BackgroundFetch implements FetchTurns {
   readonly #families = new Map<string, Family>();
   readonly #ending = new AbortController();
 
-  /** @throws RangeError */
   constructor(context: ActionContext, { clock, everyMs }: BackgroundFetchOptions) {
-    if (everyMs !== undefined && !(everyMs >= leastEveryMs && Number.isFinite(everyMs)))
-      throw new RangeError(`fetchEveryMs must be at least ${leastEveryMs}`);
     this.#context = context;
     this.#clock = clock;
     this.#everyMs = everyMs ?? null;
@@ -146,6 +143,12 @@ export class BackgroundFetch implements FetchTurns {
   #delayOf({ failures }: Family): number {
     return nextFetchDelay(this.#everyMs ?? 0, failures, Math.random());
   }
+}
+
+/** @throws RangeError */
+export function assertFetchEvery(everyMs: number | undefined): void {
+  if (everyMs !== undefined && !(everyMs >= leastEveryMs && Number.isFinite(everyMs)))
+    throw new RangeError(`fetchEveryMs must be at least ${leastEveryMs}`);
 }
 
 const longestMs = 3_600_000;

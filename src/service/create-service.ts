@@ -1,4 +1,4 @@
-import { BackgroundFetch } from '../actions/background-fetch.ts';
+import { assertFetchEvery, BackgroundFetch } from '../actions/background-fetch.ts';
 import { createRepositoryActions } from '../actions/create-actions.ts';
 import { createAuthority } from '../authority/create-authority.ts';
 import { protectStateDirectory } from '../authority/ports.ts';
@@ -73,6 +73,7 @@ async function compose(
 ): Promise<Service> {
   const { limits = {}, network = {} } = options;
   assertNetworkAccess(network);
+  assertFetchEvery(options.fetchEveryMs);
   const embedded = options.registry === undefined ? await openFileRegistry(state, gate) : null;
   const registry = options.registry ?? embedded;
   if (registry === null) throw new TypeError('no registry');

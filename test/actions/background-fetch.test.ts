@@ -83,7 +83,8 @@ describe('fetching in the background', { timeout: 60_000 }, () => {
   it.each([0, 999, -1, Number.NaN, Number.POSITIVE_INFINITY])(
     'refuses to fetch every %d ms',
     async (fetchEveryMs) => {
-      await expect(createActionLab({ fetchEveryMs })).rejects.toThrow(RangeError);
+      const { lab } = await open();
+      await expect(lab.another({ fetchEveryMs })).rejects.toThrow(RangeError);
     },
   );
 
