@@ -7,7 +7,7 @@ import {
   mintManagedWorktreeCapability,
   mintRepositoryCapability,
 } from '../capability/mint.ts';
-import type { RepositoryCapability } from '../capability/repository-capability.ts';
+import { isRepository, type RepositoryCapability } from '../capability/repository-capability.ts';
 import { AuthorityError, isAuthorityError } from '../errors/index.ts';
 import { establish, type FactLog, type ProofFact } from '../proof/facts.ts';
 import { translateStorageFailure } from '../proof/storage-failure.ts';
@@ -276,8 +276,4 @@ function factOfRefusal({ code, details }: AuthorityError): ProofFact {
     seen: typeof reason === 'string' ? reason : code,
     holds: false,
   };
-}
-
-function isRepository(capability: FileCapability): capability is RepositoryCapability {
-  return capability.gitBoundary === 'root';
 }

@@ -3,7 +3,7 @@ import type { DirectoryHandle } from '../capability/handles.ts';
 import { codeOf } from '../capability/refusal.ts';
 import type { AuthorityError } from '../errors/index.ts';
 import { pastMoves } from './past-moves.ts';
-import { hasStamp, isSameObject, type Stamp, stampOfEntry, stampOfFacts } from './stamp.ts';
+import { hasStamp, isSameObject, lookAtStamp, type Stamp, stampOfEntry, stampOfFacts } from './stamp.ts';
 import { isAbsence, translateStorageFailure } from './storage-failure.ts';
 import { unsupported } from './unsupported.ts';
 
@@ -47,7 +47,9 @@ export class NameWatch {
     // The directory first: a name that comes later then shows as a change.
     const lookedAtMs = Date.now();
     const stamp = await pastMoves(
-      () => lookAtCached(base, path, lookedAtMs) ?? lookAtWaiting(base, path, lookedAtMs),
+      // A directory that is gone is told by the errno of the second look.
+      async () =>
+        (await lookAtStamp(base, path, lookedAtMs)) ?? stampOfEntry(await base.stat(path, null), lookedAtMs),
     ).catch((error: unknown) => {
       throw codeOf(error) === 'EXDEV' ? mountPoint() : error;
     });
@@ -130,11 +132,7 @@ const scratch = emptyFacts();
 async function lookAt(base: DirectoryHandle, path: string, name: string): Promise<Stamp | null> {
   const place = join(path, name);
   try {
-    return await pastMoves(() => {
-      const found = base.factsCached(place, scratch, true);
-      if (found === null) return null;
-      return found ? stampOfFacts(scratch, 0) : lookAtWaiting(base, place, 0);
-    });
+    return await pastMoves(() => lookAtStamp(base, place, 0));
   } catch (error) {
     if (isAbsence(error)) return null;
     if (codeOf(error) === 'EXDEV') throw unsupported('admin-file-irregular', { file: name, seen: 'EXDEV' });
@@ -144,15 +142,6 @@ async function lookAt(base: DirectoryHandle, path: string, name: string): Promis
 
 function mountPoint(): AuthorityError {
   return unsupported('git-entry-irregular', { seen: 'EXDEV' });
-}
-
-/** Null where the kernel would have to wait. @throws errno */
-function lookAtCached(base: DirectoryHandle, path: string, lookedAtMs: number): Stamp | null {
-  return base.factsCached(path, scratch) ? stampOfFacts(scratch, lookedAtMs) : null;
-}
-
-async function lookAtWaiting(base: DirectoryHandle, path: string, lookedAtMs: number): Promise<Stamp> {
-  return stampOfEntry(await base.stat(path, null), lookedAtMs);
 }
 
 function sameObject(left: Stamp | null, right: Stamp | null): boolean {

@@ -1,11 +1,10 @@
 import type { FileCapability } from '../capability/file-capability.ts';
-import type { RepositoryCapability } from '../capability/repository-capability.ts';
+import { isRepository, type RepositoryCapability } from '../capability/repository-capability.ts';
 import { AuthorityError, endsAuthority, isAuthorityError } from '../errors/index.ts';
 import type { Clock } from '../events/clock.ts';
 import type { RescanReason } from '../events/feed-event.ts';
 import type { Following, SourceListener } from '../events/source.ts';
 import { eventsDelivered } from './events-delivered.ts';
-import { isRepository } from './is-repository.ts';
 import { RepositoryWatch } from './repository-watch.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { OnHint, TreeWatches } from './tree-watch.ts';

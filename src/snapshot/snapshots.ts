@@ -3,7 +3,7 @@ import { abortable } from '../authority/abortable.ts';
 import type { Authority } from '../authority/authority.ts';
 import { inTurns } from '../authority/in-turns.ts';
 import type { FileCapability } from '../capability/file-capability.ts';
-import type { RepositoryCapability } from '../capability/repository-capability.ts';
+import { isRepository, type RepositoryCapability } from '../capability/repository-capability.ts';
 import { AuthorityError, isAuthorityError } from '../errors/index.ts';
 import { type Clock, systemClock } from '../events/clock.ts';
 import type { EventSource, Following, SourceListener } from '../events/source.ts';
@@ -16,7 +16,6 @@ import {
   type FollowTimes,
   type HeldSnapshots,
 } from './followed-snapshot.ts';
-import { isRepository } from './is-repository.ts';
 import { type DatedFacts, type Keeping, KeptSnapshot } from './kept-snapshot.ts';
 import type { SnapshotTools } from './read-snapshot.ts';
 import { rememberFor } from './remember-for.ts';
