@@ -19,8 +19,6 @@ interface Family {
   failures: number;
   failure: AuthorityError | null;
   running: Promise<void> | null;
-  /** Fetches that users asked for and that have not ended. */
-  users: number;
   cancel: () => void;
 }
 
@@ -38,6 +36,8 @@ export class BackgroundFetch implements FetchTurns {
   readonly #clock: Clock;
   readonly #everyMs: number | null;
   readonly #families = new Map<string, Family>();
+  /** How many fetches that users asked for have not ended, by repository, known here or not. */
+  readonly #users = new Map<string, number>();
   readonly #ending = new AbortController();
 
   constructor(context: ActionContext, { clock, everyMs }: BackgroundFetchOptions) {
@@ -62,7 +62,6 @@ export class BackgroundFetch implements FetchTurns {
       failures: 0,
       failure: null,
       running: null,
-      users: 0,
       cancel: () => undefined,
     };
     this.#families.set(key, family);
@@ -79,16 +78,18 @@ export class BackgroundFetch implements FetchTurns {
     fetch: () => Promise<void>,
     signal?: AbortSignal,
   ): Promise<void> {
-    const family = this.#families.get(keyOf(capability));
-    if (family === undefined) return fetch();
-    family.users += 1;
+    const key = keyOf(capability);
+    this.#users.set(key, (this.#users.get(key) ?? 0) + 1);
     try {
-      if (family.running !== null) await abortable(family.running, signal);
+      const running = this.#families.get(key)?.running ?? null;
+      if (running !== null) await abortable(running, signal);
       await fetch();
-      family.failures = 0;
-      family.failure = null;
+      const family = this.#families.get(key);
+      if (family !== undefined) settle(family, null);
     } finally {
-      family.users -= 1;
+      const others = (this.#users.get(key) ?? 1) - 1;
+      if (others > 0) this.#users.set(key, others);
+      else this.#users.delete(key);
     }
   }
 
@@ -112,7 +113,7 @@ export class BackgroundFetch implements FetchTurns {
       return;
     }
     // A user fetches at this moment.
-    if (family.users > 0) {
+    if (this.#users.has(key)) {
       this.#schedule(key, family, this.#delayOf(family));
       return;
     }

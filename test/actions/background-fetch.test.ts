@@ -213,6 +213,24 @@ describe('fetching in the background', { timeout: 60_000 }, () => {
     expect(await user).toBe('aborted');
   });
 
+  it('none begins while a user fetches a repository that nobody had asked about before', async () => {
+    const place = await open();
+    const slow = await silentServer();
+    await git(place.repo, 'remote', 'set-url', 'origin', `git://127.0.0.1:${slow.port}/x`);
+    const stop = new AbortController();
+    const user = outcomeOf(place.service.actions.fetch(place.repo, stop.signal));
+    await vi.waitFor(() => expect(slow.connections()).toBe(1), patience);
+    for (let turn = 0; turn < 5; turn += 1) {
+      await place.snapshot();
+      place.clock.advance(everyMs);
+    }
+    for (let turn = 0; turn < 3; turn += 1) await place.snapshot();
+    expect(slow.connections()).toBe(1);
+    stop.abort();
+    expect(await user).toBe('aborted');
+    await passing(place, async () => expect(slow.connections()).toBe(2));
+  });
+
   it('ends with the service, in the middle of a fetch', async () => {
     const place = await open();
     const slow = await silentServer();
