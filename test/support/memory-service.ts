@@ -77,6 +77,7 @@ export function memoryService(roots: MemoryRoots, overrides: Partial<WorkspaceFi
     authority: {
       authorize,
       authorizeRepository: noRepository,
+      mainCheckoutOf: noRepository,
       explain: async (selector) => ({
         selector,
         authorized: roots.has(selector),
@@ -118,7 +119,14 @@ export function memoryService(roots: MemoryRoots, overrides: Partial<WorkspaceFi
       commits: () => Promise.reject(new AuthorityError('git_repository_required')),
       diff: () => Promise.reject(new AuthorityError('git_repository_required')),
     },
-    actions: { commit: noRepository, fetch: noRepository, push: noRepository },
+    actions: {
+      commit: noRepository,
+      fetch: noRepository,
+      push: noRepository,
+      pull: noRepository,
+      updateFromBase: noRepository,
+      mergeToBase: noRepository,
+    },
     confirmWorkspace: () => Promise.reject(new AuthorityError('not_offered')),
     readiness: async () => memoryReadiness,
     close: async () => undefined,
