@@ -19,6 +19,7 @@ type CommandClassName =
   | 'content'
   | 'patch'
   | 'change'
+  | 'merge'
   | 'fetch'
   | 'backgroundFetch'
   | 'push';
@@ -32,6 +33,7 @@ const mebibyte = 1024 * 1024;
  * - `patch` is `content` whose output is read as it comes, so that only its length costs time.
  * - `content` reads blobs and the work tree. Git holds both sides of a file in memory, up to core.bigFileThreshold of 512 MiB each.
  * - `change` writes objects, the index or refs, and says little.
+ * - `merge` is `change` that says as much as there are conflicts.
  * - `fetch` and `push` wait for another machine. `backgroundFetch` lets those go first that somebody asked for.
  */
 export const commandClasses: Readonly<Record<CommandClassName, CommandClass>> = {
@@ -40,6 +42,7 @@ export const commandClasses: Readonly<Record<CommandClassName, CommandClass>> = 
   content: { deadlineMs: 60_000, dataLimitBytes: 2048 * mebibyte, outputLimitBytes: 64 * mebibyte },
   patch: { deadlineMs: 60_000, dataLimitBytes: 2048 * mebibyte, outputLimitBytes: 2048 * mebibyte },
   change: { deadlineMs: 120_000, dataLimitBytes: 2048 * mebibyte, outputLimitBytes: mebibyte },
+  merge: { deadlineMs: 120_000, dataLimitBytes: 2048 * mebibyte, outputLimitBytes: 64 * mebibyte },
   fetch: { deadlineMs: 120_000, dataLimitBytes: 2048 * mebibyte, outputLimitBytes: mebibyte, network: true },
   backgroundFetch: {
     deadlineMs: 120_000,

@@ -38,6 +38,11 @@ export function isIndexLocked({ repository }: RepositoryCapability): Promise<boo
   return exists(repository.gitDirectory, 'index.lock');
 }
 
+/** Whether history is cut off somewhere, so that what it does not show may exist all the same. @throws as `findUnfinished` */
+export function isShallow({ repository }: RepositoryCapability): Promise<boolean> {
+  return exists(repository.commonDirectory, 'shallow');
+}
+
 /** The commits that are being merged; empty without a merge. @throws `git_failed` (details.reason `merge-head`) | as `findUnfinished` */
 export async function readMergeHeads({ repository }: RepositoryCapability): Promise<readonly CommitOid[]> {
   let bytes: Uint8Array;
