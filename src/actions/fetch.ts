@@ -7,6 +7,15 @@ import { requireRemote } from './require-remote.ts';
 /** See `RepositoryActions.fetch`. Outside the gate: it adds objects, and moves refs that no action of ours moves (W46). */
 export async function fetch(context: ActionContext, selector: string, signal?: AbortSignal): Promise<void> {
   await using capability = await context.authority.authorizeRepository(selector, signal);
+  await fetchForUser(context, capability, signal);
+}
+
+/** The same for who holds the capability. @throws as `fetchOrigin` */
+export async function fetchForUser(
+  context: ActionContext,
+  capability: RepositoryCapability,
+  signal?: AbortSignal,
+): Promise<void> {
   const run = () => fetchOrigin(context, capability, 'fetch', signal);
   await (context.fetches === undefined ? run() : context.fetches.byUser(capability, run, signal));
 }

@@ -21,6 +21,16 @@ export const actionCodes = {
     status: 409,
     title: 'A merge left conflicts that are not resolved.',
   },
+  merge_conflict: {
+    kind: 'conflict',
+    status: 409,
+    title: 'The merge has conflicts for a person to resolve.',
+  },
+  merge_target_unauthorized: {
+    kind: 'denied',
+    status: 403,
+    title: 'A worktree that has the base is not authorised.',
+  },
   repository_locked: {
     kind: 'conflict',
     status: 409,
