@@ -42,15 +42,20 @@ export async function leaveConflict(
     identity,
   });
   await turn.assertCurrent();
-  let merged: boolean;
+  let merged = false;
+  let failure: unknown = null;
   try {
     merged = await whileLocked(capability, () => runWritingOrNot(git, command));
   } catch (error) {
-    throw checkOutFailure(error, side);
+    failure = error;
   }
   const mergeHeads = await readMergeHeads(capability);
+  const isOurs = isDeepStrictEqual(mergeHeads, [theirs]);
   // Somebody else was faster, and what stands there now is theirs.
-  if (!isDeepStrictEqual(mergeHeads, [theirs])) throw refMoved({ ...staleTarget, stage: 'foreign-merge' });
+  if (mergeHeads.length > 0 && !isOurs) throw refMoved({ ...staleTarget, stage: 'foreign-merge' });
+  if (failure !== null) throw checkOutFailure(failure, side);
+  // Somebody has merged it meanwhile.
+  if (!isOurs) throw refMoved(staleTarget);
   const recovery = {
     inProgress: 'merge',
     branch: head.branch,

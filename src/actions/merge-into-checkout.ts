@@ -1,3 +1,4 @@
+import { isAuthorityError } from '../errors/index.ts';
 import { lineOf, runExpecting } from '../git/expect-success.ts';
 import { type MergePlan, planMerge } from '../git/merge-plan.ts';
 import { pinnedPlace } from '../git/pinned-place.ts';
@@ -78,7 +79,9 @@ export async function mergeIntoCheckout(
   try {
     await moveBranch(context, turn, { head, next, identity, log });
   } catch (error) {
-    throw leftAt(error, { partial: true, stage: 'merge', staged: true });
+    // What had moved already says more.
+    const hasMoved = isAuthorityError(error) && 'committed' in error.details;
+    throw hasMoved ? error : leftAt(error, { partial: true, stage: 'merge', staged: true });
   }
   return { kind: plan.kind, oid: next };
 }

@@ -36,7 +36,7 @@ export async function moveBranch(
   await assertCommitted(git, turn, head, next);
   const { branch } = await captureHead(capability, git);
   if (branch !== head.branch) {
-    throw refMoved({ ...staleTarget, committed: next, stage: 'merge-ownership-changed' });
+    throw refMoved({ ...staleTarget, committed: next, partial: true, stage: 'merge-ownership-changed' });
   }
 }
 

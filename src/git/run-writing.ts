@@ -23,6 +23,8 @@ const knownFailures: readonly KnownFailure[] = [
     code: 'action_refused',
     details: { reason: 'files-in-the-way' },
   },
+  // For which reason, entry.c of Git does not always say.
+  { said: /unable to (?:write|create) file/, code: 'git_failed', details: { reason: 'files-not-written' } },
   { said: /transport '[^']*' not allowed/, code: 'git_failed', details: { reason: 'protocol-not-allowed' } },
   {
     said: /Authentication failed|could not read (?:Username|Password)|Permission denied \(|Host key verification failed/,
