@@ -8,6 +8,7 @@ import type { RepositoryReads } from './service/repository-reads.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
 import type { Snapshots } from './snapshot/snapshots.ts';
 
+export type { LadderEntry } from './actions/ladder.ts';
 export type * from './actions/repository-actions.ts';
 export type { Detection, Repositories, WorktreeListing } from './authority/repositories.ts';
 export type { WorktreeItem } from './authority/worktree-listing.ts';
@@ -19,7 +20,7 @@ export type { AllowedDriver } from './git/allowed-drivers.ts';
 export type { NetworkAccess, NetworkProtocol } from './git/network-access.ts';
 export type { ManagedRoot } from './proof/managed-namespace.ts';
 export { createService } from './service/create-service.ts';
-export type { RepositoryReads } from './service/repository-reads.ts';
+export type { ActionLadder, RepositoryReads } from './service/repository-reads.ts';
 export type { ServiceLimits, ServiceOptions } from './service/service-options.ts';
 
 export type {

@@ -147,7 +147,7 @@ async function compose(
       readBranches: (capability, signal) => readBranchFacts(capability, git, signal),
       readWorktrees: (capability, signal) => readWorktreeTable(capability, git, signal),
     }),
-    reads: createRepositoryReads({ authority, git, configuration }),
+    reads: createRepositoryReads({ authority, git, configuration, snapshots }),
     actions: createRepositoryActions({ ...actionContext, fetches }),
     snapshots,
     events,

@@ -51,7 +51,7 @@ export function createRefusingService(missing: AuthorityError, options: ServiceO
     workspaces:
       options.registry === undefined ? { list: refuse, add: refuse, remove: refuse, confirm: refuse } : null,
     repositories: { detect: refuse, worktrees: refuse },
-    reads: { branches: refuse, commits: refuse, diff: refuse },
+    reads: { branches: refuse, commits: refuse, diff: refuse, actions: refuse },
     actions: {
       commit: refuse,
       fetch: refuse,

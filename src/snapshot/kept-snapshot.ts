@@ -4,7 +4,7 @@ import type { Slots } from '../git/slots.ts';
 import { eventsDelivered } from './events-delivered.ts';
 import { FileStamps } from './file-stamps.ts';
 import { readSnapshot, type SnapshotReading, type SnapshotTools } from './read-snapshot.ts';
-import type { RepositoryFacts } from './snapshot.ts';
+import type { RepositoryFacts, UnshownFacts } from './snapshot.ts';
 import type { OnHint, TreeWatch, TreeWatches } from './tree-watch.ts';
 
 export interface KeepingLimits {
@@ -26,6 +26,7 @@ export interface Keeping {
 
 export interface DatedFacts {
   readonly facts: RepositoryFacts;
+  readonly unshown: UnshownFacts;
   readonly at: number;
 }
 
@@ -208,7 +209,8 @@ export class KeptSnapshot {
       const evidence = whole
         ? this.#judge(reading, stamps, tree, version)
         : judgeWithoutTree(reading, stamps);
-      const kept = { facts: reading.facts, at, readAt: at, evidence };
+      const { facts, unshown } = reading;
+      const kept = { facts, unshown, at, readAt: at, evidence };
       if (!this.#closed && subject === this.#subject) {
         this.#kept = kept;
         if (watching && !(whole && covers(tree, reading))) this.#cover(capability, reading);

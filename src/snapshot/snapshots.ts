@@ -2,11 +2,13 @@ import { setMaxListeners } from 'node:events';
 import { abortable } from '../authority/abortable.ts';
 import type { Authority } from '../authority/authority.ts';
 import { inTurns } from '../authority/in-turns.ts';
+import { managedFactsOf } from '../authority/managed-facts.ts';
 import type { FileCapability } from '../capability/file-capability.ts';
 import { isRepository, type RepositoryCapability } from '../capability/repository-capability.ts';
 import { AuthorityError, isAuthorityError } from '../errors/index.ts';
 import { type Clock, systemClock } from '../events/clock.ts';
 import type { EventSource, Following, SourceListener } from '../events/source.ts';
+import { findStanding, type StandingOperation } from '../git/operation-state.ts';
 import { createSlots } from '../git/slots.ts';
 import { eventsDelivered } from './events-delivered.ts';
 import { type FetchState, withFetchFailure } from './fetch-state.ts';
@@ -19,7 +21,7 @@ import {
 import { type DatedFacts, type Keeping, KeptSnapshot } from './kept-snapshot.ts';
 import type { SnapshotTools } from './read-snapshot.ts';
 import { rememberFor } from './remember-for.ts';
-import type { Snapshot } from './snapshot.ts';
+import type { RepositorySnapshot, Snapshot, UnshownFacts } from './snapshot.ts';
 import { type OnHint, TreeWatches } from './tree-watch.ts';
 
 /** Snapshots of workspaces, kept while nothing tells of a change. */
@@ -42,8 +44,22 @@ export interface Snapshots extends EventSource<Snapshot> {
     options?: BatchOptions,
     signal?: AbortSignal,
   ): Promise<SnapshotBatch>;
+  /**
+   * A snapshot, and what else decides which actions fit the repository. No process where nothing changed; whatever was changed before the
+   * call is seen.
+   * @throws as `Authority.authorizeRepository` | `identity_changed`
+   */
+  examine(selector: string, signal?: AbortSignal): Promise<Examination>;
   /** Refuses what comes, ends what runs and every watch. */
   close(): Promise<void>;
+}
+
+export interface Examination {
+  readonly snapshot: RepositorySnapshot;
+  readonly unshown: UnshownFacts;
+  readonly standing: StandingOperation;
+  /** Whether the worktree was made to look at a pull request. */
+  readonly isPullRequest: boolean;
 }
 
 export interface BatchOptions {
@@ -182,6 +198,22 @@ class KeptSnapshots implements Snapshots {
     }
   }
 
+  async examine(selector: string, signal?: AbortSignal): Promise<Examination> {
+    if (this.#ending.signal.aborted) throw new AuthorityError('shutting_down');
+    await using capability = await this.#authority.authorizeRepository(selector, signal);
+    await eventsDelivered();
+    const { kept } = this.#entryOf(capability.root);
+    const dated = await abortable(kept.checked(capability), signal);
+    const standing = await findStanding(capability);
+    await capability.assertCurrent(signal);
+    return {
+      snapshot: this.#present(selector, capability, dated),
+      unshown: dated.unshown,
+      standing,
+      isPullRequest: managedFactsOf(capability)?.intent === 'pr-checkout',
+    };
+  }
+
   async close(): Promise<void> {
     this.#ending.abort(new AuthorityError('shutting_down'));
     const followed = [...this.#followed];
@@ -249,7 +281,11 @@ class KeptSnapshots implements Snapshots {
     };
   }
 
-  #present(selector: string, capability: RepositoryCapability, { facts, at }: DatedFacts): Snapshot {
+  #present(
+    selector: string,
+    capability: RepositoryCapability,
+    { facts, at }: DatedFacts,
+  ): RepositorySnapshot {
     this.#fetches?.used(selector, capability);
     const failure = this.#fetches?.failureOf(capability) ?? null;
     return { cwd: selector, ...withFetchFailure(facts, failure), at };

@@ -118,6 +118,7 @@ export function memoryService(roots: MemoryRoots, overrides: Partial<WorkspaceFi
       },
       commits: () => Promise.reject(new AuthorityError('git_repository_required')),
       diff: () => Promise.reject(new AuthorityError('git_repository_required')),
+      actions: noRepository,
     },
     actions: {
       commit: noRepository,

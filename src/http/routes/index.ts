@@ -1,6 +1,7 @@
 import type { Route } from '../define-route.ts';
 import type { HttpOptions } from '../options.ts';
 import { actionRoute } from './action.ts';
+import { actionsRoute } from './actions.ts';
 import { branchesRoute } from './branches.ts';
 import { commitsRoute } from './commits.ts';
 import { detectRoute } from './detect.ts';
@@ -39,6 +40,7 @@ export function apiRoutes(options: Pick<HttpOptions, 'signIn'>): readonly Route[
     branchesRoute,
     commitsRoute,
     diffRoute,
+    actionsRoute,
     actionRoute,
     snapshotRoute,
     snapshotsRoute,
