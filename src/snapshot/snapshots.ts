@@ -5,7 +5,7 @@ import { inTurns } from '../authority/in-turns.ts';
 import { managedFactsOf } from '../authority/managed-facts.ts';
 import type { FileCapability } from '../capability/file-capability.ts';
 import { isRepository, type RepositoryCapability } from '../capability/repository-capability.ts';
-import { AuthorityError, isAuthorityError } from '../errors/index.ts';
+import { AuthorityError } from '../errors/index.ts';
 import { type Clock, systemClock } from '../events/clock.ts';
 import type { EventSource, Following, SourceListener } from '../events/source.ts';
 import { findStanding, type StandingOperation } from '../git/operation-state.ts';
@@ -19,6 +19,7 @@ import {
   type HeldSnapshots,
 } from './followed-snapshot.ts';
 import { type DatedFacts, type Keeping, KeptSnapshot } from './kept-snapshot.ts';
+import { allOf, type Outcome, outcomeOf, throwFirst } from './outcomes.ts';
 import type { SnapshotTools } from './read-snapshot.ts';
 import { rememberFor } from './remember-for.ts';
 import type { RepositorySnapshot, Snapshot, UnshownFacts } from './snapshot.ts';
@@ -106,10 +107,6 @@ const userMs = 10_000;
 export function createSnapshots(options: SnapshotsOptions): Snapshots {
   return new KeptSnapshots(options);
 }
-
-type Outcome<Result> =
-  | { readonly ok: true; readonly value: Result }
-  | { readonly ok: false; readonly error: AuthorityError };
 
 interface Entry {
   readonly kept: KeptSnapshot;
@@ -367,36 +364,4 @@ function forMany(signal: AbortSignal): AbortSignal {
   const shared = AbortSignal.any([signal]);
   setMaxListeners(0, shared);
   return shared;
-}
-
-/** Waits for all, also after one failed: what they work under is let go afterwards. */
-async function allOf<Result>(work: readonly Promise<Result>[]): Promise<readonly Result[]> {
-  await Promise.allSettled(work);
-  return Promise.all(work);
-}
-
-/** A caller that went away and a server that ends are no answers about a selector. */
-async function outcomeOf<Result>(
-  work: () => Promise<Result>,
-  signal: AbortSignal | undefined,
-): Promise<Outcome<Result>> {
-  try {
-    return { ok: true, value: await work() };
-  } catch (error) {
-    if (!isAuthorityError(error) || signal?.aborted || error.code === 'shutting_down') throw error;
-    return { ok: false, error };
-  }
-}
-
-function throwFirst(
-  outcomes: readonly Outcome<unknown>[],
-  distinct: readonly string[],
-  selectors: readonly string[],
-): void {
-  const failed = outcomes.findIndex((outcome) => !outcome.ok);
-  const outcome = outcomes[failed];
-  if (outcome === undefined || outcome.ok) return;
-  const { code, details, legacy } = outcome.error;
-  const index = selectors.indexOf(distinct[failed] as string);
-  throw new AuthorityError(code, { details: { ...details, index }, legacy, cause: outcome.error });
 }

@@ -109,6 +109,11 @@ describe('GET /events', () => {
       headers: { authorization: 'Bearer guest' },
     });
     expect((await guest.until(({ event }) => event === 'snapshot')).data).toMatchObject({ cwd: repo });
+    await server.send({
+      path: `/actions?cwd=${encodeURIComponent(other)}`,
+      headers: { authorization: 'Bearer guest' },
+    });
+    expect((await guest.until(({ event }) => event === 'snapshot')).data).toMatchObject({ cwd: other });
   });
 
   it('R41: what happened while nobody was connected is told again behind Last-Event-ID', async () => {

@@ -22,7 +22,7 @@ export const eventsRoute: Route = defineRoute({
   query: z.strictObject({
     cwds: z.string().optional().meta({
       description:
-        'Selectors as a JSON array, at most 200. Without it: those that the caller asks about by /snapshot and /snapshots.',
+        'Selectors as a JSON array, at most 200. Without it: those that the caller asks about by /snapshot, /snapshots and /actions.',
     }),
     partial: z
       .enum(['0', '1'])
