@@ -74,7 +74,7 @@ export async function leaveConflict(
 }
 
 /** @param latin1Paths of the files with conflicts */
-export function mergeConflict(
+function mergeConflict(
   latin1Paths: readonly string[],
   details: Readonly<Record<string, unknown>>,
 ): AuthorityError {

@@ -10,7 +10,6 @@ import { findBase, localBranchOf } from './base-branch.ts';
 import { refMoved } from './commit-index.ts';
 import { type FamilyTurn, inFamily } from './in-family.ts';
 import { mergeIntoCheckout } from './merge-into-checkout.ts';
-import { mergeIntoRef } from './merge-into-ref.ts';
 import { mergeMessage, shortName } from './merge-message.ts';
 import { staleTarget } from './move-branch.ts';
 import type { MergeToBaseOutcome } from './repository-actions.ts';
@@ -36,15 +35,10 @@ async function mergeInTurn(
   const theirs = source.commit;
   const message = mergeMessage('branch', shortName(source.branch), shortName(base.branch));
   const holder = await findHolder(turn, base.branch);
-  if (holder === null) {
-    const merge = { base, theirs, message } as const;
-    const { kind, oid, warnings } = await mergeIntoRef(context, turn, merge, signal);
-    return { kind, oid, previous: base.commit, mergedOid: theirs, mergedInto: null, warnings };
-  }
   await using target = await authorizeHolder(context, turn.capability, holder, signal);
   const merge = { base, theirs, message } as const;
   const { kind, oid } = await mergeIntoHolder(context, turn, target, merge, signal);
-  return { kind, oid, previous: base.commit, mergedOid: theirs, mergedInto: target.root, warnings: [] };
+  return { kind, oid, previous: base.commit, mergedOid: theirs, mergedInto: target.root };
 }
 
 async function captureBase(
@@ -63,11 +57,17 @@ async function captureBase(
   return { branch, commit };
 }
 
-/** Null when no checkout has the branch. */
-async function findHolder({ capability }: FamilyTurn, branch: RefName): Promise<BranchHolder | null> {
-  const [holder = null, ...others] = await findBranchHolders(capability, branch);
+/**
+ * The one checkout that has the branch. Where none has, nobody would see the merge, nor be there to resolve it.
+ * @throws `action_refused` (`actions.mergeToBase.noOwner`, `actions.merge.inProgress`) | as `findBranchHolders`
+ */
+async function findHolder({ capability }: FamilyTurn, branch: RefName): Promise<BranchHolder> {
+  const [holder, ...others] = await findBranchHolders(capability, branch);
+  if (holder === undefined) {
+    throw actionRefused('actions.mergeToBase.noOwner', { reason: 'not-checked-out' });
+  }
   if (others.length > 0) throw actionRefused('actions.mergeToBase.noOwner', { reason: 'several-owners' });
-  if (holder !== null && holder.operation !== null) {
+  if (holder.operation !== null) {
     const { operation } = holder;
     throw actionRefused('actions.merge.inProgress', { operation, reason: 'operation-in-progress' });
   }

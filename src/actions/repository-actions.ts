@@ -29,14 +29,12 @@ export interface UpdateOutcome extends MergeOutcome {
 }
 
 export interface MergeToBaseOutcome extends MergeOutcome {
-  /** Canonical root of the checkout that has the base; null when none has, and only the branch moved. */
-  readonly mergedInto: string | null;
-  readonly warnings: readonly ActionWarning[];
+  /** Canonical root of the checkout that has the base. */
+  readonly mergedInto: string;
 }
 
 export interface ActionWarning {
-  /** `checked-out-meanwhile`: somebody checked the branch out while it moved; their files may be those of before. */
-  readonly stage: 'end-merge' | 'checked-out-meanwhile';
+  readonly stage: 'end-merge';
   readonly code: string;
 }
 
@@ -80,9 +78,10 @@ export interface RepositoryActions {
    */
   updateFromBase(selector: string, signal?: AbortSignal): Promise<UpdateOutcome>;
   /**
-   * Merges the branch that is checked out into the local branch of its base (R22), in the checkout that has it, or without one. The main
-   * checkout is authorised by the worktree; any other one must be by itself. Conflicts are left in a checkout only.
-   * @throws `merge_target_unauthorized` | as `pull`, but nothing of a remote
+   * Merges the branch that is checked out into the local branch of its base (R22), in the one checkout that has it. The main checkout is
+   * authorised by the worktree; any other one must be by itself.
+   * @throws `merge_target_unauthorized` | `action_refused` (`actions.mergeToBase.noOwner` with details.reason where no checkout, or more than
+   *   one, has the base) | as `pull`, but nothing of a remote
    */
   mergeToBase(selector: string, signal?: AbortSignal): Promise<MergeToBaseOutcome>;
 }

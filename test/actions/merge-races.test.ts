@@ -114,15 +114,6 @@ describe('somebody is faster', () => {
     expect(await headOf(repo)).toBe(theirs);
   });
 
-  it('R22: without a checkout of the base too', async () => {
-    await git(repo, 'checkout', '-q', '--detach');
-    const { code, details } = await raced('update-ref', 'before', () =>
-      git(repo, 'update-ref', 'refs/heads/main', 'topic'),
-    );
-    expect([code, details['partial']]).toEqual(['ref_moved', undefined]);
-    expect(await headOf(repo, 'main')).toBe(await headOf(tree));
-  });
-
   it.each<[string, string, string[]]>([
     ['switches HEAD', 'refs/heads/other', ['checkout', '-q', '-b', 'other']],
     ['detaches HEAD', 'HEAD', ['checkout', '-q', '--detach']],
@@ -220,17 +211,6 @@ describe('somebody is faster', () => {
       'actions.merge.dirtyOwner',
     ]);
     expect([await contentOf(repo, 'f'), await git(repo, 'diff', '--cached')]).toEqual(['mine\n', '']);
-  });
-
-  it('R22: who checks the base out while only the branch moves is told of', async () => {
-    await git(repo, 'checkout', '-q', '--detach');
-    const early = raced('commit-tree', 'after', () => git(repo, 'checkout', '-q', 'main'));
-    expect((await early).code).toBe('ref_moved');
-    await git(repo, 'checkout', '-q', '--detach');
-    const late = actionsWith('update-ref', 'before', () => git(repo, 'checkout', '-q', 'main'));
-    expect((await late.mergeToBase(tree)).warnings).toEqual([
-      { stage: 'checked-out-meanwhile', code: 'ref_moved' },
-    ]);
   });
 
   it.each([

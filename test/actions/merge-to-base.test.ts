@@ -49,7 +49,6 @@ describe('a merge to the base', () => {
       previous,
       mergedOid: ours,
       mergedInto: repo,
-      warnings: [],
     });
     expect([await headOf(repo), await contentOf(repo, 'd/n')]).toEqual([ours, 'x\n']);
     expect(await git(repo, 'status', '--porcelain')).toBe('');
@@ -74,26 +73,16 @@ describe('a merge to the base', () => {
     await git(repo, 'fsck', '--strict');
   });
 
-  it.each(['forward', 'merge'])(
-    'R22: without a checkout of the base, only the branch moves: %s',
-    async (kind) => {
-      await git(repo, 'checkout', '-q', '--detach');
-      if (kind === 'merge') {
-        await commitFiles(repo, 'theirs', { k: 'theirs\n' });
-        await git(repo, 'branch', '-f', 'main', 'HEAD');
-      }
-      const before = await stateOf(repo);
-      const ours = await commitFiles(tree, 'ours', { f: 'ours\n' });
-      const outcome = await mergeToBase();
-      expect(outcome).toMatchObject({ kind, mergedInto: null, mergedOid: ours });
-      expect(await headOf(repo, 'refs/heads/main')).toBe(outcome.oid);
-      const k = kind === 'merge' ? 'theirs\n' : 'kept\n';
-      expect(await filesOf(repo, 'refs/heads/main')).toEqual({ f: 'ours\n', k });
-      const { status, index, head } = await stateOf(repo);
-      expect(before).toMatchObject({ status, index, head });
-      await git(repo, 'fsck', '--strict');
-    },
-  );
+  it('R22: a base that nobody has checked out has no owner, and stays', async () => {
+    await git(repo, 'checkout', '-q', '--detach');
+    await commitFiles(tree, 'ours', { f: 'ours\n' });
+    const before = [await stateOf(repo), await stateOf(tree)];
+    expect((await refusalOf(mergeToBase())).details).toEqual({
+      reasonKey: 'actions.mergeToBase.noOwner',
+      reason: 'not-checked-out',
+    });
+    expect([await stateOf(repo), await stateOf(tree)]).toEqual(before);
+  });
 
   it('R22: merges in the linked worktree that has the base, which is authorised by itself', async () => {
     await git(repo, 'checkout', '-q', '--detach');
@@ -261,24 +250,6 @@ describe('a merge to the base', () => {
     // Whose merge it is now, nobody can tell: it is never ended by itself.
     expect(await outcomeOf(mergeToBase())).toBe('action_refused: actions.merge.inProgress');
     expect(await headOf(repo, 'MERGE_HEAD')).toBe(ours);
-  });
-
-  it('R22: without a checkout, conflicts change nothing', async () => {
-    await commitFiles(repo, 'theirs', { f: 'theirs\n' });
-    await git(repo, 'checkout', '-q', '--detach');
-    await commitFiles(tree, 'ours', { f: 'ours\n' });
-    const before = [await stateOf(repo), await stateOf(tree)];
-    const { code, details } = await refusalOf(mergeToBase());
-    expect([code, details]).toEqual([
-      'merge_conflict',
-      {
-        reasonKey: 'actions.merge.conflict',
-        conflictFiles: ['f'],
-        conflictCount: 1,
-        recovery: { inProgress: null, resolve: 'updateFromBase' },
-      },
-    ]);
-    expect([await stateOf(repo), await stateOf(tree)]).toEqual(before);
   });
 
   it('W39: a tag of the name of the base or of the branch is another ref', async () => {

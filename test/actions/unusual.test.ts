@@ -53,10 +53,6 @@ describe('a repository of an unusual kind', () => {
       ]);
       expect([await headOf(path), await git(path, 'ls-files')]).toEqual([before, '']);
       expect((await readdir(join(path, '.git'))).filter((name) => name.endsWith('.lock'))).toEqual([]);
-      // Without a checkout there is room enough.
-      await git(path, 'clean', '-q', '-f');
-      await git(path, 'checkout', '-q', '--detach');
-      expect((await lab.service.actions.mergeToBase(tree)).mergedInto).toBeNull();
     },
   );
 

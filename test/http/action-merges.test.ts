@@ -92,7 +92,8 @@ describe('POST /action', () => {
     ]);
     await git(here.main, 'checkout', '-q', '--detach');
     await commitFiles(tree, 'more', { f: 'three\n' });
-    expect((await act('mergeToBase')).body).toMatchObject({ ok: true, mergedInto: null });
+    const nowhere = await act('mergeToBase');
+    expect([nowhere.status, nowhere.body?.['reasonKey']]).toEqual([409, 'actions.mergeToBase.noOwner']);
   });
 
   it('run-update-conflict, R22, R41: conflicts name the files, the place and the way out, beside the code', async () => {

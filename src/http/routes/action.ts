@@ -38,8 +38,7 @@ const actions: Readonly<Record<string, Action>> = {
   }),
   mergeToBase: action(z.strictObject({}), async ({ service, exchange }, selector) => {
     const outcome = await service.actions.mergeToBase(selector, exchange.signal);
-    const { mergedInto, warnings } = outcome;
-    return { ok: true, ...merged(outcome), mergedInto, ...(warnings.length === 0 ? {} : { warnings }) };
+    return { ok: true, ...merged(outcome), mergedInto: outcome.mergedInto };
   }),
   ...Object.fromEntries(
     ['discard', 'createPr', 'mergePr', 'autoMergeOff', 'archive'].map((name) => [name, notOffered]),
@@ -82,9 +81,8 @@ export const actionRoute: Route = defineRoute({
         output: z.string().optional().meta({ description: 'Of pull: what it did, for people.' }),
         mergedInto: z
           .string()
-          .nullable()
           .optional()
-          .meta({ description: 'Of mergeToBase: root of the checkout that has the base; null: none has.' }),
+          .meta({ description: 'Of mergeToBase: root of the checkout that has the base.' }),
         warnings: z.array(z.strictObject({ stage: z.string(), code: z.string() })).optional(),
       }),
     },
