@@ -1,19 +1,26 @@
 import type { RepositoryActions } from './actions/repository-actions.ts';
 import type { Authority } from './authority/authority.ts';
 import type { Repositories } from './authority/repositories.ts';
+import type { Events } from './events/events.ts';
 import type { WorkspaceFiles } from './files/workspace-files.ts';
 import type { WorkspaceRow } from './registry/workspace-registry.ts';
 import type { RepositoryReads } from './service/repository-reads.ts';
+import type { Snapshot } from './snapshot/snapshot.ts';
 import type { Snapshots } from './snapshot/snapshots.ts';
 
+export type { LadderEntry } from './actions/ladder.ts';
 export type * from './actions/repository-actions.ts';
 export type { Detection, Repositories, WorktreeListing } from './authority/repositories.ts';
 export type { WorktreeItem } from './authority/worktree-listing.ts';
+export type { Clock } from './events/clock.ts';
+export type { EventLimits, Events, SubscribeRequest } from './events/events.ts';
+export type * from './events/feed-event.ts';
+export type { Subscription } from './events/subscription.ts';
 export type { AllowedDriver } from './git/allowed-drivers.ts';
 export type { NetworkAccess, NetworkProtocol } from './git/network-access.ts';
 export type { ManagedRoot } from './proof/managed-namespace.ts';
 export { createService } from './service/create-service.ts';
-export type { RepositoryReads } from './service/repository-reads.ts';
+export type { ActionLadder, RepositoryReads } from './service/repository-reads.ts';
 export type { ServiceLimits, ServiceOptions } from './service/service-options.ts';
 
 export type {
@@ -35,6 +42,7 @@ export interface Service extends AsyncDisposable {
   readonly reads: RepositoryReads;
   readonly actions: RepositoryActions;
   readonly snapshots: Pick<Snapshots, 'read' | 'readMany'>;
+  readonly events: Pick<Events<Snapshot>, 'subscribe' | 'note'>;
   /**
    * Accepts what stands under a registered path now as the workspace, after it was replaced on purpose (decisions 1.9). In the embedded
    * registry this renews the row; for a row of the host's registry it renews the identity that is pinned in the state directory.

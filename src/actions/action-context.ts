@@ -1,9 +1,16 @@
 import type { Authority } from '../authority/authority.ts';
+import type { RepositoryCapability } from '../capability/repository-capability.ts';
 import type { ConfigurationGate } from '../git/configuration-gate.ts';
 import type { NetworkAccess } from '../git/network-access.ts';
 import type { GitRunner } from '../git/run-git.ts';
 import type { UserConfiguration } from '../git/user-configuration.ts';
 import type { MutationGate } from '../mutation/mutation-gate.ts';
+
+/** Of two fetches of one repository at the same time, one may fail over the refs that the other moves. */
+export interface FetchTurns {
+  /** Runs the fetch that a user asked for when none of ours runs in the repository; meanwhile none of ours begins. */
+  byUser(capability: RepositoryCapability, fetch: () => Promise<void>, signal?: AbortSignal): Promise<void>;
+}
 
 /** What all actions share. */
 export interface ActionContext {
@@ -14,4 +21,6 @@ export interface ActionContext {
   /** What the configuration of the server's user says. */
   readonly user: (signal?: AbortSignal) => Promise<UserConfiguration>;
   readonly network: NetworkAccess;
+  /** Keeps fetches of one repository apart; default: nothing does. */
+  readonly fetches?: FetchTurns;
 }

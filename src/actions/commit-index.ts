@@ -68,7 +68,7 @@ async function treeOfHead(
 }
 
 /** The commit stands when its branch leads to it, or to what somebody has built upon it since. */
-async function assertCommitted(
+export async function assertCommitted(
   git: GitRunner,
   { capability }: FamilyTurn,
   head: CapturedHead,
@@ -93,12 +93,13 @@ async function endMerge(git: GitRunner, place: PinnedPlace): Promise<readonly Ac
   }
 }
 
-async function runForOid(git: GitRunner, command: GitCommand): Promise<CommitOid> {
+/** Runs a command that prints the name of one object. */
+export async function runForOid(git: GitRunner, command: GitCommand): Promise<CommitOid> {
   const oid = parseCommitOid(lineOf(await runWriting(git, command)));
   if (oid === null) throw malformedOutput(command);
   return oid;
 }
 
-function refMoved(details: Readonly<Record<string, unknown>> = {}): AuthorityError {
+export function refMoved(details: Readonly<Record<string, unknown>> = {}): AuthorityError {
   return new AuthorityError('ref_moved', { details: { reason: 'stale-target', ...details } });
 }

@@ -1,13 +1,19 @@
 import type { ActionContext } from './action-context.ts';
 import { commit } from './commit.ts';
 import { fetch } from './fetch.ts';
+import { mergeToBase } from './merge-to-base.ts';
+import { pull } from './pull.ts';
 import { push } from './push.ts';
 import type { RepositoryActions } from './repository-actions.ts';
+import { updateFromBase } from './update-from-base.ts';
 
 export function createRepositoryActions(context: ActionContext): RepositoryActions {
   return {
     commit: (selector, request, signal) => commit(context, selector, request, signal),
     fetch: (selector, signal) => fetch(context, selector, signal),
     push: (selector, signal) => push(context, selector, signal),
+    pull: (selector, signal) => pull(context, selector, signal),
+    updateFromBase: (selector, signal) => updateFromBase(context, selector, signal),
+    mergeToBase: (selector, signal) => mergeToBase(context, selector, signal),
   };
 }

@@ -12,6 +12,27 @@ export interface CommitOutcome {
   readonly warnings: readonly ActionWarning[];
 }
 
+/** What a merge did. */
+export interface MergeOutcome {
+  /** `none`: all of it was there already. `forward`: the branch only moved. `merge`: a commit of two parents was made. */
+  readonly kind: 'none' | 'forward' | 'merge';
+  /** Where the branch is now. */
+  readonly oid: CommitOid;
+  /** Where it was. */
+  readonly previous: CommitOid;
+  /** What was merged. */
+  readonly mergedOid: CommitOid;
+}
+
+export interface UpdateOutcome extends MergeOutcome {
+  readonly kind: 'forward' | 'merge';
+}
+
+export interface MergeToBaseOutcome extends MergeOutcome {
+  /** Canonical root of the checkout that has the base. */
+  readonly mergedInto: string;
+}
+
 export interface ActionWarning {
   readonly stage: 'end-merge';
   readonly code: string;
@@ -42,4 +63,25 @@ export interface RepositoryActions {
    *   `rejected` with details.rejection) | as `Authority.authorizeRepository`
    */
   push(selector: string, signal?: AbortSignal): Promise<void>;
+  /**
+   * Fetches from `origin`, then merges the upstream of the branch that is checked out, the configured one or else that of the same name, into
+   * it: a fast-forward where that is possible, else a merge, whatever is configured; never a rebase. Ignored files in the way are kept, too.
+   * @throws `merge_conflict` (details.conflictFiles, details.recovery: the merge stands in the files, to be resolved and committed) |
+   *   `action_refused` (details.reasonKey; details.reason `files-in-the-way`, `merge-in-progress`, `unrelated-histories`, ...) |
+   *   `unmerged_index` | `remote_missing` | `identity_missing` | `ref_moved` | `repository_locked` | `untrusted_repository_config` |
+   *   `no_space` | `git_failed` | as `Authority.authorizeRepository`, `FileCapability.assertCurrent` and `MutationGate.run`
+   */
+  pull(selector: string, signal?: AbortSignal): Promise<MergeOutcome>;
+  /**
+   * Merges the base, as it is known here, into the branch that is checked out: what a managed worktree was made from, else the default
+   * branch; of both the copy that was fetched from `origin` comes first. @throws as `pull`, but nothing of a remote
+   */
+  updateFromBase(selector: string, signal?: AbortSignal): Promise<UpdateOutcome>;
+  /**
+   * Merges the branch that is checked out into the local branch of its base (R22), in the one checkout that has it. The main checkout is
+   * authorised by the worktree; any other one must be by itself.
+   * @throws `merge_target_unauthorized` | `action_refused` (`actions.mergeToBase.noOwner` with details.reason where no checkout, or more than
+   *   one, has the base) | as `pull`, but nothing of a remote
+   */
+  mergeToBase(selector: string, signal?: AbortSignal): Promise<MergeToBaseOutcome>;
 }

@@ -33,6 +33,12 @@ export interface Authority {
    * @throws as `authorize` | `git_root_not_authorized` (nested) | `git_repository_required` (none)
    */
   authorizeRepository(selector: string, signal?: AbortSignal): Promise<RepositoryCapability>;
+  /**
+   * The main checkout of an authorised checkout, as the proof of that one has proven and holds it; it needs no row of its own (R22). Of a
+   * main checkout it is that one. The caller disposes it.
+   * @throws as `FileCapability.assertCurrent`
+   */
+  mainCheckoutOf(capability: RepositoryCapability, signal?: AbortSignal): Promise<RepositoryCapability>;
   /** Walks the same steps without giving anything out. Never throws for an unauthorised selector. */
   explain(selector: string, signal?: AbortSignal): Promise<Explanation>;
   /**

@@ -7,7 +7,11 @@ import {
   mintManagedWorktreeCapability,
   mintRepositoryCapability,
 } from '../capability/mint.ts';
-import type { RepositoryCapability } from '../capability/repository-capability.ts';
+import {
+  type HeldRepository,
+  isRepository,
+  type RepositoryCapability,
+} from '../capability/repository-capability.ts';
 import { AuthorityError, isAuthorityError } from '../errors/index.ts';
 import { establish, type FactLog, type ProofFact } from '../proof/facts.ts';
 import { translateStorageFailure } from '../proof/storage-failure.ts';
@@ -15,6 +19,7 @@ import { abortable } from './abortable.ts';
 import type { Authority, Explanation } from './authority.ts';
 import { createPathCanonicalizer } from './canonical-path.ts';
 import { assertStillProven } from './current-proof.ts';
+import type { Delegate } from './delegate.ts';
 import { lendProven } from './lend-proven.ts';
 import { CachedMainCheckouts, claimedRowOf } from './main-checkouts.ts';
 import type { AuthorityOptions } from './ports.ts';
@@ -52,6 +57,8 @@ class RegistryAuthority implements Authority, WorkspaceSurveyor {
   #top: Promise<DirectoryHandle> | null = null;
   readonly #sweep: NodeJS.Timeout;
   #isSweeping = false;
+  /** What the capabilities of worktrees hold of their main checkouts. */
+  readonly #delegates = new WeakMap<HeldRepository, Delegate>();
 
   constructor(options: AuthorityOptions) {
     this.#options = options;
@@ -74,6 +81,22 @@ class RegistryAuthority implements Authority, WorkspaceSurveyor {
     const nested = capability.gitBoundary === 'nested';
     await capability[Symbol.asyncDispose]();
     throw new AuthorityError(nested ? 'git_root_not_authorized' : 'git_repository_required');
+  }
+
+  async mainCheckoutOf(
+    capability: RepositoryCapability,
+    signal?: AbortSignal,
+  ): Promise<RepositoryCapability> {
+    this.#assertOpen(signal);
+    const delegate = this.#delegates.get(capability.repository);
+    const main = delegate === undefined ? capability.retain() : this.#mintMain(delegate);
+    try {
+      await main.assertCurrent(signal);
+      return main;
+    } catch (error) {
+      await main[Symbol.asyncDispose]();
+      throw error;
+    }
   }
 
   async explain(selector: string, signal?: AbortSignal): Promise<Explanation> {
@@ -225,10 +248,25 @@ class RegistryAuthority implements Authority, WorkspaceSurveyor {
     } as const;
     if (gitBoundary !== 'root' || repository === null) return mintFileCapability({ ...proof, gitBoundary });
     const lent = { gitBoundary, repository: repository.lend() };
+    if (repository.delegate !== null) this.#delegates.set(lent.repository, repository.delegate);
     const managed = repository.managed?.facts ?? null;
     if (kind !== 'managed-worktree' || managed === null)
       return mintRepositoryCapability({ ...proof, ...lent });
     return mintManagedWorktreeCapability({ ...proof, ...lent, kind, managed });
+  }
+
+  #mintMain({ workspace, row }: Delegate): RepositoryCapability {
+    const { kind, held, repository } = workspace;
+    if (repository === null) throw new AuthorityError('internal_error');
+    const context = () => this.#context();
+    return mintRepositoryCapability({
+      kind,
+      gitBoundary: 'root',
+      held: held.retain(),
+      repository: repository.lend(),
+      assertCurrent: (signal) =>
+        assertStillProven(this.#options.registry, context, workspace, row !== null, signal),
+    });
   }
 
   async #context(): Promise<ProofContext> {
@@ -276,8 +314,4 @@ function factOfRefusal({ code, details }: AuthorityError): ProofFact {
     seen: typeof reason === 'string' ? reason : code,
     holds: false,
   };
-}
-
-function isRepository(capability: FileCapability): capability is RepositoryCapability {
-  return capability.gitBoundary === 'root';
 }

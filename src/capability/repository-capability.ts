@@ -20,3 +20,7 @@ export interface RepositoryCapability extends FileCapability {
   readonly repository: HeldRepository;
   retain(): RepositoryCapability;
 }
+
+export function isRepository(capability: FileCapability): capability is RepositoryCapability {
+  return capability.gitBoundary === 'root';
+}

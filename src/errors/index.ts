@@ -5,3 +5,4 @@ export {
   isAuthorityError,
 } from './authority-error.ts';
 export { type CodeRow, type ErrorCode, type ErrorKind, errorCodes } from './codes.ts';
+export { endsAuthority } from './ends-authority.ts';

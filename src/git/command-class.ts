@@ -8,9 +8,21 @@ export interface CommandPlace extends ProofReadPlace {
 }
 
 /** What all commands of one kind may use up. */
-export type CommandClass = Pick<GitCommand, 'deadlineMs' | 'dataLimitBytes' | 'outputLimitBytes' | 'network'>;
+export type CommandClass = Pick<
+  GitCommand,
+  'deadlineMs' | 'dataLimitBytes' | 'outputLimitBytes' | 'network' | 'background'
+>;
 
-type CommandClassName = 'proof' | 'history' | 'content' | 'patch' | 'change' | 'fetch' | 'push';
+type CommandClassName =
+  | 'proof'
+  | 'history'
+  | 'content'
+  | 'patch'
+  | 'change'
+  | 'merge'
+  | 'fetch'
+  | 'backgroundFetch'
+  | 'push';
 
 const mebibyte = 1024 * 1024;
 
@@ -21,7 +33,8 @@ const mebibyte = 1024 * 1024;
  * - `patch` is `content` whose output is read as it comes, so that only its length costs time.
  * - `content` reads blobs and the work tree. Git holds both sides of a file in memory, up to core.bigFileThreshold of 512 MiB each.
  * - `change` writes objects, the index or refs, and says little.
- * - `fetch` and `push` wait for another machine.
+ * - `merge` is `change` that says as much as there are conflicts.
+ * - `fetch` and `push` wait for another machine. `backgroundFetch` lets those go first that somebody asked for.
  */
 export const commandClasses: Readonly<Record<CommandClassName, CommandClass>> = {
   proof: { deadlineMs: 5000, dataLimitBytes: 256 * mebibyte, outputLimitBytes: 8 * mebibyte },
@@ -29,7 +42,15 @@ export const commandClasses: Readonly<Record<CommandClassName, CommandClass>> = 
   content: { deadlineMs: 60_000, dataLimitBytes: 2048 * mebibyte, outputLimitBytes: 64 * mebibyte },
   patch: { deadlineMs: 60_000, dataLimitBytes: 2048 * mebibyte, outputLimitBytes: 2048 * mebibyte },
   change: { deadlineMs: 120_000, dataLimitBytes: 2048 * mebibyte, outputLimitBytes: mebibyte },
+  merge: { deadlineMs: 120_000, dataLimitBytes: 2048 * mebibyte, outputLimitBytes: 64 * mebibyte },
   fetch: { deadlineMs: 120_000, dataLimitBytes: 2048 * mebibyte, outputLimitBytes: mebibyte, network: true },
+  backgroundFetch: {
+    deadlineMs: 120_000,
+    dataLimitBytes: 2048 * mebibyte,
+    outputLimitBytes: mebibyte,
+    network: true,
+    background: true,
+  },
   push: { deadlineMs: 180_000, dataLimitBytes: 2048 * mebibyte, outputLimitBytes: mebibyte, network: true },
 };
 

@@ -1,7 +1,7 @@
 import { type DirectoryHandle, fileFacts } from '../capability/handles.ts';
 import { codeOf, refusalOf } from '../capability/refusal.ts';
 import type { RepositoryCapability } from '../capability/repository-capability.ts';
-import { AuthorityError } from '../errors/index.ts';
+import { AuthorityError, isAuthorityError } from '../errors/index.ts';
 import { type CommitOid, parseCommitOid } from './values.ts';
 
 /** A command of several steps that somebody has begun and that stands in the middle. */
@@ -30,12 +30,32 @@ export async function findUnfinished({
   return null;
 }
 
+/** What stands in the middle, a merge included; `unknown` where its traces cannot be read. */
+export type StandingOperation = UnfinishedOperation | 'merge' | 'unknown' | null;
+
+/** As `findUnfinished` and `readMergeHeads`, for who only tells of it. @throws as `findUnfinished` */
+export async function findStanding(capability: RepositoryCapability): Promise<StandingOperation> {
+  const unfinished = await findUnfinished(capability);
+  if (unfinished !== null) return unfinished;
+  try {
+    return (await readMergeHeads(capability)).length > 0 ? 'merge' : null;
+  } catch (error) {
+    if (isAuthorityError(error) && error.code === 'git_failed') return 'unknown';
+    throw error;
+  }
+}
+
 /**
  * Whether somebody writes the index now, or died over it. Git cannot tell the two apart, and neither can we: the lock has no owner.
  * @throws as `findUnfinished`
  */
 export function isIndexLocked({ repository }: RepositoryCapability): Promise<boolean> {
   return exists(repository.gitDirectory, 'index.lock');
+}
+
+/** Whether history is cut off somewhere, so that what it does not show may exist all the same. @throws as `findUnfinished` */
+export function isShallow({ repository }: RepositoryCapability): Promise<boolean> {
+  return exists(repository.commonDirectory, 'shallow');
 }
 
 /** The commits that are being merged; empty without a merge. @throws `git_failed` (details.reason `merge-head`) | as `findUnfinished` */

@@ -4,7 +4,7 @@ import { diffArguments, diffNumberArguments, diffSettings } from './diff-argumen
 import type { EmptyTree } from './empty-tree.ts';
 import type { PinnedPlace } from './pinned-place.ts';
 import type { GitCommand } from './run-git.ts';
-import type { CommitOid, LiteralPath, RefName } from './values.ts';
+import type { CommitOid, LiteralPath, ObjectOid, RefName } from './values.ts';
 
 const { history, content, patch } = commandClasses;
 
@@ -145,6 +145,29 @@ export const readCommands = {
     makeCommand('diff-work-tree', patch, place, {
       settings: [...diffSettings, ...place.settings],
       words: ['diff', ...diffWords(options), '--end-of-options', from, ...pathWords(options.path)],
+    }),
+
+  /** Letter and name, NUL after each, of what the other tree has or has not beside the first one: `A` or `D`. A change of kind is none. */
+  nameChanges: (place: PinnedPlace, from: CommitOid, to: ObjectOid): GitCommand =>
+    makeCommand('name-changes', content, place, {
+      words: [
+        'diff-tree',
+        '-r',
+        '-z',
+        '--name-status',
+        '--no-renames',
+        '--diff-filter=AD',
+        '--end-of-options',
+        from,
+        to,
+        '--',
+      ],
+    }),
+
+  /** Names of all files that are not tracked below some directories, ignored ones included, NUL after each. */
+  untrackedBelow: (place: PinnedPlace, directories: readonly string[]): GitCommand =>
+    makeCommand('untracked-below', content, place, {
+      words: ['ls-files', '-z', '--others', '--', ...directories],
     }),
 
   /**

@@ -24,6 +24,8 @@ export interface GitCommand {
   readonly input?: Uint8Array;
   /** Set on a command that waits for another machine: it takes a place of its own kind, so that no local command waits for it (W47). */
   readonly network?: true;
+  /** Set on a network command that nobody asked for: it has places of its own, and does not begin while one that was asked for waits. */
+  readonly background?: true;
 }
 
 /** How Git ended. Any exit status is an answer; what it means is for the caller to say. */
@@ -63,6 +65,9 @@ export interface GitRunnerOptions {
   readonly networkConcurrency?: number;
 }
 
+/** Fetches that nobody asked for, at once. */
+const backgroundConcurrency = 2;
+
 /** Standard error is kept for logs; what goes beyond is dropped. */
 const stderrLimitBytes = 4096;
 
@@ -71,6 +76,7 @@ export function createGitRunner(options: GitRunnerOptions): GitRunner {
   const gitProgram = options.gitProgram ?? findProgram('git');
   const local = createSlots(options.concurrency ?? 4);
   const network = createSlots(options.networkConcurrency ?? 4);
+  const background = createSlots(backgroundConcurrency);
   const active = new Map<AbortController, Promise<unknown>>();
   let closed = false;
 
@@ -91,7 +97,7 @@ export function createGitRunner(options: GitRunnerOptions): GitRunner {
       reason = 'deadline';
       return runProcess(options.deathGuard, gitProgram, command, onOutput, stop.signal);
     };
-    const work = inSlot(command.network ? network : local, begin, stop.signal);
+    const work = inSlot(command, begin, stop.signal);
     active.set(
       stop,
       work.catch(() => {}),
@@ -105,13 +111,19 @@ export function createGitRunner(options: GitRunnerOptions): GitRunner {
     }
   }
 
+  function slotsOf(command: GitCommand): Slots {
+    if (command.background) return background;
+    return command.network ? network : local;
+  }
+
   async function inSlot(
-    slots: Slots,
+    command: GitCommand,
     begin: () => Promise<GitResult>,
     stop: AbortSignal,
   ): Promise<GitResult> {
-    const give = await slots.take(stop);
+    const give = await slotsOf(command).take(stop);
     try {
+      if (command.background) await network.untilNoneWaits(stop);
       return await begin();
     } finally {
       give();
@@ -122,7 +134,7 @@ export function createGitRunner(options: GitRunnerOptions): GitRunner {
     run: (command, signal) => run(command, signal, null),
     stream: (command, onOutput, signal) => run(command, signal, onOutput),
     get running() {
-      return local.taken + network.taken;
+      return local.taken + network.taken + background.taken;
     },
     async close() {
       closed = true;

@@ -17,6 +17,14 @@ const knownFailures: readonly KnownFailure[] = [
     details: { reason: 'stale-target' },
   },
   { said: /\.lock': File exists/, code: 'repository_locked', details: { what: 'ref' } },
+  {
+    // What unpack-trees.c says before it changes anything.
+    said: /would be overwritten by merge|would lose untracked files in|not uptodate\. Cannot merge/,
+    code: 'action_refused',
+    details: { reason: 'files-in-the-way' },
+  },
+  // For which reason, entry.c of Git does not always say.
+  { said: /unable to (?:write|create) file/, code: 'git_failed', details: { reason: 'files-not-written' } },
   { said: /transport '[^']*' not allowed/, code: 'git_failed', details: { reason: 'protocol-not-allowed' } },
   {
     said: /Authentication failed|could not read (?:Username|Password)|Permission denied \(|Host key verification failed/,
@@ -37,12 +45,23 @@ const knownFailures: readonly KnownFailure[] = [
 
 /**
  * Runs a command that changes something and gives what it printed.
- * @throws `git_failed` (details.reason) | `no_space` | `repository_locked` (details.what) | `ref_moved` | as `GitRunner.run`
+ * @throws `git_failed` (details.reason) | `no_space` | `action_refused` (details.reason `files-in-the-way`) | `repository_locked` (details.what) | `ref_moved` | as `GitRunner.run`
  */
 export async function runWriting(git: GitRunner, command: GitCommand, signal?: AbortSignal): Promise<Buffer> {
   const result = await git.run(command, signal);
   if (result.exitCode !== 0) throw writingFailure(command, result);
   return result.stdout;
+}
+
+/** The same for a command whose status 1 is an answer as well: whether the status was 0. @throws as `runWriting` */
+export async function runWritingOrNot(
+  git: GitRunner,
+  command: GitCommand,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const result = await git.run(command, signal);
+  if (result.exitCode > 1) throw writingFailure(command, result);
+  return result.exitCode === 0;
 }
 
 /** The failure that a result of another exit status than 0 stands for. */

@@ -1,4 +1,4 @@
-import { type DirectoryHandle, fileFacts } from '../capability/handles.ts';
+import { type DirectoryHandle, fileFacts, type NativePath } from '../capability/handles.ts';
 import { codeOf, refusalOf } from '../capability/refusal.ts';
 import { type Head, headLimitBytes, parseHead } from './head.ts';
 
@@ -9,7 +9,7 @@ const noSymbolicRef = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'EXDEV', 'EFBIG', '
  * Reads HEAD, or a file like it, beneath a held directory. Null when the file is missing or not written as Git writes it.
  * @throws `storage_failed` | `too_many_open_files` | ... when it cannot be read for reasons of the system
  */
-export async function readSymbolicFile(directory: DirectoryHandle, name: string): Promise<Head | null> {
+export async function readSymbolicFile(directory: DirectoryHandle, name: NativePath): Promise<Head | null> {
   try {
     return parseHead(await directory.read(name, headLimitBytes, new BigInt64Array(fileFacts.count), null));
   } catch (error) {

@@ -21,6 +21,18 @@ export interface RefChange {
   /** What the ref must still say; null: that it must not exist. */
   readonly previous: CommitOid | null;
   readonly identity: UserIdentity;
+  /** What the log of the ref calls it; default `commit`. */
+  readonly log?: RefLog;
+}
+
+/** Why a ref moved, as its log says it. */
+export type RefLog = 'commit' | 'pull' | 'merge';
+
+export interface StartedMerge {
+  readonly theirs: CommitOid;
+  /** What the commit that concludes it says, unless somebody says something else. */
+  readonly message: CommitMessage;
+  readonly identity: UserIdentity;
 }
 
 /**
@@ -49,10 +61,74 @@ export const writeCommands = {
     }),
 
   /** Sets a ref if it still says what it said (git-update-ref(1)); HEAD's log follows when HEAD leads to it. */
-  updateRef: (place: PinnedPlace, { ref, next, previous, identity }: RefChange): GitCommand =>
+  updateRef: (place: PinnedPlace, { ref, next, previous, identity, log = 'commit' }: RefChange): GitCommand =>
     change('update-ref', place, {
-      words: ['update-ref', ...(ref === 'HEAD' ? ['--no-deref'] : []), '-m', 'commit', '-z', '--stdin'],
+      words: ['update-ref', ...(ref === 'HEAD' ? ['--no-deref'] : []), '-m', log, '-z', '--stdin'],
       input: Buffer.from(`update ${ref}\0${next}\0${previous ?? absent(next)}\0`, 'utf8'),
+      environment: identityEnvironment(identity),
+    }),
+
+  /**
+   * What a merge of two commits comes to, in objects only: the name of its tree, then those of the files with conflicts, NUL after each.
+   * Exit status 1: it has conflicts. Fails where the two have no common ancestor.
+   */
+  mergeTree: (place: ClearedPlace<'merge'>, ours: CommitOid, theirs: CommitOid): GitCommand =>
+    makeCommand('merge-tree', commandClasses.merge, place, {
+      settings: place.settings,
+      words: [
+        'merge-tree',
+        '--write-tree',
+        '-z',
+        '--name-only',
+        '--no-messages',
+        '--end-of-options',
+        ours,
+        theirs,
+      ],
+      environment: locksAllowed,
+    }),
+
+  /** Looks which files of the index are as they were, and says it there. Exit status 1: some are not. */
+  refreshIndex: (place: ClearedPlace<'merge'>): GitCommand =>
+    change('refresh-index', place, {
+      settings: place.settings,
+      words: ['update-index', '-q', '--refresh', '--ignore-submodules'],
+    }),
+
+  /**
+   * Takes index and files from one commit to another. Whatever would lose a change of a tracked file, or an untracked file that is not
+   * ignored, makes it fail before it has changed anything.
+   */
+  checkOut: (place: ClearedPlace<'merge'>, from: CommitOid, to: CommitOid): GitCommand =>
+    change('check-out', place, {
+      settings: place.settings,
+      words: ['read-tree', '-m', '-u', '--end-of-options', from, to],
+    }),
+
+  /** Merges a commit into the index and the files, and stops before the commit (git-merge(1)). Exit status 1: at conflicts. */
+  startMerge: (place: ClearedPlace<'merge'>, { theirs, message, identity }: StartedMerge): GitCommand =>
+    change('merge', place, {
+      settings: ['rerere.enabled=false', 'merge.branchdesc=false', ...place.settings],
+      words: [
+        'merge',
+        '--no-commit',
+        '--no-ff',
+        '--no-squash',
+        '--no-edit',
+        '--no-log',
+        '--no-signoff',
+        '--no-stat',
+        '--no-progress',
+        '--no-autostash',
+        '--no-rerere-autoupdate',
+        '--no-verify',
+        '--no-verify-signatures',
+        '--no-gpg-sign',
+        '--strategy=ort',
+        `--message=${message}`,
+        '--end-of-options',
+        theirs,
+      ],
       environment: identityEnvironment(identity),
     }),
 
@@ -60,8 +136,13 @@ export const writeCommands = {
   endMerge: (place: PinnedPlace): GitCommand => change('end-merge', place, { words: ['merge', '--quit'] }),
 
   /** All branches of a remote, into the refs that remember them and nothing else; those that are gone there go here too. */
-  fetch: (place: ClearedPlace<'network'>, remote: RemoteName, access: NetworkAccess): GitCommand =>
-    makeCommand('fetch', commandClasses.fetch, place, {
+  fetch: (
+    place: ClearedPlace<'network'>,
+    remote: RemoteName,
+    access: NetworkAccess,
+    commandClass: 'fetch' | 'backgroundFetch' = 'fetch',
+  ): GitCommand =>
+    makeCommand('fetch', commandClasses[commandClass], place, {
       settings: networkSettings(access),
       words: [
         'fetch',

@@ -72,6 +72,13 @@ const problemSchema: Json = {
     partial: { type: 'boolean', description: 'Of an action: it had changed something before it failed.' },
     stage: { type: 'string', description: 'Where it failed.' },
     staged: { type: 'boolean', description: 'Whether changes were taken into the index.' },
+    conflictFiles: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'Of a merge: files with conflicts, 20 at most.',
+    },
+    recovery: { type: 'object', description: 'What stands in the checkout then, and how to go on.' },
+    recoveryCwd: { type: 'string', description: 'Root of that checkout.' },
     kind: { type: 'string', enum: ['missing', 'not-file', 'too_large', 'binary'] },
     size: { type: 'integer' },
   },

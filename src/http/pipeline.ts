@@ -63,6 +63,9 @@ export function createPipeline(service: Service, routes: readonly Route[], optio
       service,
       limits,
       stopping: running.stopping,
+      stopSignal: running.stopSignal,
+      caller: exchange.caller,
+      stillCalls: () => authentication.stillHolds(exchange),
       identify: () => authentication.identify(exchange),
       refuse: () => authentication.refuse(exchange),
     };

@@ -1,4 +1,4 @@
-import { AuthorityError, isAuthorityError } from '../errors/index.ts';
+import { AuthorityError, type ErrorCode, isAuthorityError } from '../errors/index.ts';
 import { presentableDetails } from './presentable-details.ts';
 
 export const problemType = 'application/problem+json; charset=utf-8';
@@ -31,10 +31,29 @@ export interface Problem {
   readonly partial?: unknown;
   readonly stage?: unknown;
   readonly staged?: unknown;
+  /** Where and how to go on with a merge that has conflicts. */
+  readonly conflictFiles?: unknown;
+  readonly recovery?: unknown;
+  readonly recoveryCwd?: string;
 }
 
 /** Details that the contract of actions has beside the code, not below `details`. */
-const actionFields = ['reasonKey', 'params', 'partial', 'stage', 'staged'] as const;
+const actionFields = [
+  'reasonKey',
+  'params',
+  'partial',
+  'stage',
+  'staged',
+  'conflictFiles',
+  'recovery',
+] as const;
+
+/** Codes whose `details.reason` existing clients look for beside the code. */
+const reasonCodes: ReadonlySet<string> = new Set<ErrorCode>([
+  'ref_moved',
+  'action_refused',
+  'merge_target_unauthorized',
+]);
 
 /** Whom the problem is shown to, which decides what it may name. */
 export interface ProblemScope {
@@ -58,8 +77,9 @@ export function describeProblem(error: AuthorityError, scope: ProblemScope): Pro
     retryable: error.retryable,
     ...(Object.keys(details).length === 0 ? {} : { details }),
     ...(error.code === 'conflict' || error.code === 'precondition_failed' ? currentVersion(details) : {}),
-    ...(error.code === 'ref_moved' ? { reason: details['reason'] } : {}),
+    ...(reasonCodes.has(error.code) && 'reason' in details ? { reason: details['reason'] } : {}),
     ...actionFacts(details),
+    ...recoveryPlace(error.details),
   };
 }
 
@@ -75,6 +95,11 @@ export function asAuthorityError(error: unknown, signal: () => AbortSignal): Aut
 function actionFacts(details: Readonly<Record<string, unknown>>): Partial<Problem> {
   const given = actionFields.filter((name) => Object.hasOwn(details, name));
   return Object.fromEntries(given.map((name) => [name, details[name]]));
+}
+
+/** The one path outside the root that a refusal names: the checkout that a merge was left in (decisions 2). */
+function recoveryPlace({ recoveryCwd }: Readonly<Record<string, unknown>>): { recoveryCwd?: string } {
+  return typeof recoveryCwd === 'string' ? { recoveryCwd } : {};
 }
 
 function currentVersion(details: Readonly<Record<string, unknown>>): { sha1?: string; etag?: string } {

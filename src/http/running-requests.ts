@@ -5,6 +5,8 @@ import type { Exchange } from './exchange.ts';
 /** The requests in work, and the way to stop taking more. */
 export interface RunningRequests {
   readonly stopping: boolean;
+  /** Fires when the stopping begins: what would go on for ever ends then. */
+  readonly stopSignal: AbortSignal;
   /** @throws `shutting_down` */
   enter(exchange: Exchange, whileStopping: boolean): void;
   leave(exchange: Exchange): void;
@@ -18,11 +20,13 @@ export interface RunningRequests {
 export function createRunningRequests(): RunningRequests {
   const running = new Set<Exchange>();
   let stopping = false;
+  const stop = new AbortController();
   const idle: (() => void)[] = [];
   return {
     get stopping() {
       return stopping;
     },
+    stopSignal: stop.signal,
     enter(exchange, whileStopping) {
       if (stopping && !whileStopping) throw new AuthorityError('shutting_down');
       running.add(exchange);
@@ -33,6 +37,7 @@ export function createRunningRequests(): RunningRequests {
     },
     async drain(graceMs) {
       stopping = true;
+      stop.abort();
       if (running.size === 0) return;
       const timer = setTimeout(() => {
         for (const exchange of running) abortConnection(exchange.request);

@@ -10,7 +10,7 @@ const plain = z.strictObject({
   at: z.number().meta({ description: 'Milliseconds since 1970.' }),
 });
 
-const repository = z.strictObject({
+export const repositorySnapshotSchema: z.ZodType = z.strictObject({
   cwd: z.string().meta({ description: 'The selector as it was asked for.' }),
   isGit: z.literal(true),
   repoRoot: z.string(),
@@ -58,14 +58,23 @@ const repository = z.strictObject({
     .meta({ description: 'Whether a null means that there is none.' }),
   degraded: z.array(
     z.strictObject({
-      stage: z.enum(['head', 'status', 'ahead-behind', 'origin-delta', 'diff-stat', 'remote', 'upstream']),
+      stage: z.enum([
+        'head',
+        'status',
+        'ahead-behind',
+        'origin-delta',
+        'diff-stat',
+        'remote',
+        'upstream',
+        'fetch',
+      ]),
       message: z.string(),
     }),
   ),
   at: z.number().meta({ description: 'Since when the facts hold; milliseconds since 1970.' }),
 });
 
-export const snapshotSchema: z.ZodType = z.union([plain, repository]);
+export const snapshotSchema: z.ZodType = z.union([plain, repositorySnapshotSchema]);
 
 export const snapshotBatchSchema: z.ZodType = z.strictObject({
   ok: okField,

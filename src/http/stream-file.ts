@@ -1,6 +1,7 @@
 import type { OpenFile } from '../files/workspace-files.ts';
 import type { ByteRange } from './byte-range.ts';
 import type { Exchange } from './exchange.ts';
+import { untilWritable } from './until-writable.ts';
 
 /** Large enough to keep the disk busy, small enough that a stalled caller holds little memory. */
 const chunkBytes = 256 * 1024;
@@ -24,25 +25,4 @@ export async function streamFile(
     position += bytes.length;
   }
   if (!response.destroyed) response.end();
-}
-
-function untilWritable(exchange: Exchange, stallMs: number): Promise<void> {
-  const { response, signal } = exchange;
-  return new Promise((resolve) => {
-    // Settles by itself: a pipelined answer that has no socket yet tells nobody that it was destroyed.
-    const giveUp = () => {
-      response.destroy();
-      settle();
-    };
-    const timer = setTimeout(giveUp, stallMs);
-    function settle(): void {
-      clearTimeout(timer);
-      response.off('drain', settle).off('close', settle);
-      signal.removeEventListener('abort', giveUp);
-      resolve();
-    }
-    response.on('drain', settle).on('close', settle);
-    signal.addEventListener('abort', giveUp);
-    if (signal.aborted) giveUp();
-  });
 }

@@ -1,9 +1,16 @@
 import { emptyFacts, isDirectoryMode } from '../capability/file-facts.ts';
 import type { DirectoryHandle } from '../capability/handles.ts';
 import { codeOf } from '../capability/refusal.ts';
-import type { AuthorityError } from '../errors/index.ts';
 import { pastMoves } from './past-moves.ts';
-import { hasStamp, isSameObject, type Stamp, stampOfEntry, stampOfFacts } from './stamp.ts';
+import {
+  hasStamp,
+  isSameObject,
+  lookAtStamp,
+  recallStamp,
+  type Stamp,
+  stampOfEntry,
+  stampOfFacts,
+} from './stamp.ts';
 import { isAbsence, translateStorageFailure } from './storage-failure.ts';
 import { unsupported } from './unsupported.ts';
 
@@ -34,8 +41,8 @@ export class NameWatch {
 
   /**
    * Looks at the directory `path` beneath `base` (`.` for `base` itself), and then at the names in it, which may depend on what the
-   * directory is. `onChange` is asked once after each change of the
-   * directory that left the names as they were; false then counts as a change.
+   * directory is. `onChange` is asked once after each change of the directory that left the names as they were; false then counts as
+   * a change.
    * @throws `repository_unsupported` (a mount point: `git-entry-irregular` for the directory, `admin-file-irregular` with details.file
    *   for a name in it) | `storage_failed` | `too_many_open_files`, and the errno error when the directory is gone
    */
@@ -47,15 +54,11 @@ export class NameWatch {
   ): Promise<NameWatch> {
     // The directory first: a name that comes later then shows as a change.
     const lookedAtMs = Date.now();
-    const stamp = await pastMoves(
-      () => lookAtCached(base, path, lookedAtMs) ?? lookAtWaiting(base, path, lookedAtMs),
-    ).catch((error: unknown) => {
-      throw codeOf(error) === 'EXDEV' ? mountPoint() : error;
-    });
+    const stamp = recall(base, path, lookedAtMs) ?? (await lookAtDirectory(base, path, lookedAtMs));
     const found = new Map<string, Stamp | null>();
     const unknown: string[] = [];
     for (const name of typeof names === 'function' ? names(stamp) : names) {
-      const known = lookAtKnown(base, join(path, name));
+      const known = recall(base, join(path, name), 0);
       found.set(name, known ?? null);
       if (known === undefined) unknown.push(name);
     }
@@ -72,7 +75,7 @@ export class NameWatch {
     names: readonly string[],
   ): Promise<NameWatch | null> {
     try {
-      if (lookAtKnown(base, path) === null) return null;
+      if (recall(base, path, 0) === null) return null;
       return await NameWatch.begin(base, path, names);
     } catch (error) {
       if (isAbsence(error)) return null;
@@ -151,11 +154,9 @@ export class NameWatch {
 const scratch = emptyFacts();
 
 /** Undefined where the kernel would have to wait, and for whatever is wrong: then `lookAt` has all the words. */
-function lookAtKnown(base: DirectoryHandle, place: string): Stamp | null | undefined {
+function recall(base: DirectoryHandle, place: string, lookedAtMs: number): Stamp | null | undefined {
   try {
-    const found = base.factsCached(place, scratch, true);
-    if (found === null) return null;
-    return found ? stampOfFacts(scratch, 0) : undefined;
+    return recallStamp(base, place, lookedAtMs);
   } catch {
     return undefined;
   }
@@ -165,11 +166,7 @@ function lookAtKnown(base: DirectoryHandle, place: string): Stamp | null | undef
 async function lookAt(base: DirectoryHandle, path: string, name: string): Promise<Stamp | null> {
   const place = join(path, name);
   try {
-    return await pastMoves(() => {
-      const found = base.factsCached(place, scratch, true);
-      if (found === null) return null;
-      return found ? stampOfFacts(scratch, 0) : lookAtWaiting(base, place, 0);
-    });
+    return await pastMoves(() => lookAtStamp(base, place, 0));
   } catch (error) {
     if (isAbsence(error)) return null;
     if (codeOf(error) === 'EXDEV') throw unsupported('admin-file-irregular', { file: name, seen: 'EXDEV' });
@@ -177,17 +174,13 @@ async function lookAt(base: DirectoryHandle, path: string, name: string): Promis
   }
 }
 
-function mountPoint(): AuthorityError {
-  return unsupported('git-entry-irregular', { seen: 'EXDEV' });
-}
-
-/** Null where the kernel would have to wait. @throws errno */
-function lookAtCached(base: DirectoryHandle, path: string, lookedAtMs: number): Stamp | null {
-  return base.factsCached(path, scratch) ? stampOfFacts(scratch, lookedAtMs) : null;
-}
-
-async function lookAtWaiting(base: DirectoryHandle, path: string, lookedAtMs: number): Promise<Stamp> {
-  return stampOfEntry(await base.stat(path, null), lookedAtMs);
+/** @throws `repository_unsupported` (`git-entry-irregular`) for a mount point, and the errno error when it is gone */
+async function lookAtDirectory(base: DirectoryHandle, path: string, lookedAtMs: number): Promise<Stamp> {
+  try {
+    return await pastMoves(async () => stampOfEntry(await base.stat(path, null), lookedAtMs));
+  } catch (error) {
+    throw codeOf(error) === 'EXDEV' ? unsupported('git-entry-irregular', { seen: 'EXDEV' }) : error;
+  }
 }
 
 function sameObject(left: Stamp | null, right: Stamp | null): boolean {

@@ -1,4 +1,5 @@
-import { fileFacts, type NativeEntry } from '../capability/handles.ts';
+import { emptyFacts } from '../capability/file-facts.ts';
+import { type DirectoryHandle, fileFacts, type NativeEntry } from '../capability/handles.ts';
 
 /**
  * The facts of an entry that change when it does. Any change of content, owner or mode moves `changedNs` (inode(7)), except a store through
@@ -20,6 +21,34 @@ export interface Stamp {
 
 /** Coarsest clock of a file system in use: FAT keeps times in steps of two seconds; kernels before 6.13 tick every 1 to 10 ms. */
 const coarsestTickNs = 2_000_000_000n;
+
+/**
+ * The stamp of what stands under a path, as the kernel has it in memory; null where nothing does, undefined where it would have to wait.
+ * @throws errno
+ */
+export function recallStamp(
+  directory: DirectoryHandle,
+  path: string,
+  lookedAtMs: number,
+): Stamp | null | undefined {
+  const found = directory.factsCached(path, scratch, true);
+  if (found === null) return null;
+  return found ? stampOfFacts(scratch, lookedAtMs) : undefined;
+}
+
+/** The same, waiting where it must; that nothing stands there is an ENOENT then. @throws errno */
+export function lookAtStamp(
+  directory: DirectoryHandle,
+  path: string,
+  lookedAtMs: number,
+): Stamp | null | Promise<Stamp> {
+  const known = recallStamp(directory, path, lookedAtMs);
+  if (known !== undefined) return known;
+  return directory.stat(path, null).then((entry) => stampOfEntry(entry, lookedAtMs));
+}
+
+/** Reused: nothing waits between filling and reading it. */
+const scratch = emptyFacts();
 
 /** `lookedAtMs` is the wall clock before the facts were asked for. */
 export function stampOfFacts(facts: BigInt64Array, lookedAtMs: number): Stamp {

@@ -1,3 +1,4 @@
+import { assertFetchEvery, BackgroundFetch } from '../actions/background-fetch.ts';
 import { createRepositoryActions } from '../actions/create-actions.ts';
 import { createAuthority } from '../authority/create-authority.ts';
 import { protectStateDirectory } from '../authority/ports.ts';
@@ -5,6 +6,8 @@ import { createRepositories } from '../authority/repositories.ts';
 import { openStateDirectory, type StateDirectory } from '../capability/state-directory.ts';
 import { defaultStateDirectory } from '../capability/state-location.ts';
 import { isAuthorityError } from '../errors/index.ts';
+import { systemClock } from '../events/clock.ts';
+import { createFeed } from '../events/feed.ts';
 import { createWorkspaceFiles } from '../files/index.ts';
 import { readBranchFacts } from '../git/branch-facts.ts';
 import { createConfigurationGate } from '../git/configuration-gate.ts';
@@ -70,6 +73,7 @@ async function compose(
 ): Promise<Service> {
   const { limits = {}, network = {} } = options;
   assertNetworkAccess(network);
+  assertFetchEvery(options.fetchEveryMs);
   const embedded = options.registry === undefined ? await openFileRegistry(state, gate) : null;
   const registry = options.registry ?? embedded;
   if (registry === null) throw new TypeError('no registry');
@@ -101,18 +105,32 @@ async function compose(
       ? null
       : createWorkspaces({ registry: embedded, authority, surveyor: authority, state });
   const user = createUserReader(git, options.home);
+  const { clock = systemClock } = options;
+  const actionContext = { authority, gate, git, configuration, user, network };
+  const fetches = new BackgroundFetch(actionContext, { clock, ...pick('everyMs', options.fetchEveryMs) });
   const snapshots = createSnapshots({
     authority,
     git,
     configuration,
     user,
+    fetches,
+    clock,
+    ...(options.events === undefined ? {} : { followTimes: options.events }),
     ...pick('freshMs', limits.snapshotFreshMs),
     ...pick('watchedInAll', limits.watchedDirectories),
+  });
+  const events = createFeed({
+    source: snapshots,
+    clock,
+    ...(options.events === undefined ? {} : { limits: options.events }),
   });
   let closed: Promise<void> | null = null;
   const close = async (): Promise<void> => {
     // Changes under way still need proofs, and proofs still need Git.
+    events.close();
+    const fetching = fetches.close();
     await gate.close();
+    await fetching;
     await snapshots.close();
     await authority.close();
     await provers.close();
@@ -129,16 +147,10 @@ async function compose(
       readBranches: (capability, signal) => readBranchFacts(capability, git, signal),
       readWorktrees: (capability, signal) => readWorktreeTable(capability, git, signal),
     }),
-    reads: createRepositoryReads({ authority, git, configuration }),
-    actions: createRepositoryActions({
-      authority,
-      gate,
-      git,
-      configuration,
-      user,
-      network,
-    }),
+    reads: createRepositoryReads({ authority, git, configuration, snapshots }),
+    actions: createRepositoryActions({ ...actionContext, fetches }),
     snapshots,
+    events,
     confirmWorkspace: (path) =>
       workspaces === null
         ? confirmHostWorkspace({ registry, pins, surveyor: authority, state }, path)

@@ -33,6 +33,7 @@ export function createRefusingService(missing: AuthorityError, options: ServiceO
     authority: {
       authorize: refuse,
       authorizeRepository: refuse,
+      mainCheckoutOf: refuse,
       explain: async (selector) => ({
         selector,
         authorized: false,
@@ -50,9 +51,17 @@ export function createRefusingService(missing: AuthorityError, options: ServiceO
     workspaces:
       options.registry === undefined ? { list: refuse, add: refuse, remove: refuse, confirm: refuse } : null,
     repositories: { detect: refuse, worktrees: refuse },
-    reads: { branches: refuse, commits: refuse, diff: refuse },
-    actions: { commit: refuse, fetch: refuse, push: refuse },
+    reads: { branches: refuse, commits: refuse, diff: refuse, actions: refuse },
+    actions: {
+      commit: refuse,
+      fetch: refuse,
+      push: refuse,
+      pull: refuse,
+      updateFromBase: refuse,
+      mergeToBase: refuse,
+    },
     snapshots: { read: refuse, readMany: refuse },
+    events: { subscribe: refuse, note: () => undefined },
     confirmWorkspace: refuse,
     readiness: async () => refusingReadiness(missing, options),
     close: () => gate.close(),

@@ -1,3 +1,4 @@
+import { type LadderEntry, ladderOf } from '../actions/ladder.ts';
 import type { Authority } from '../authority/authority.ts';
 import { inRepository, inRepositoryOrNull } from '../authority/in-repository.ts';
 import { managedFactsOf } from '../authority/managed-facts.ts';
@@ -9,6 +10,8 @@ import type { ConfigurationGate } from '../git/configuration-gate.ts';
 import { type CommitDiff, type ModeDiff, readDiff } from '../git/diff.ts';
 import type { DiffQuery } from '../git/diff-query.ts';
 import type { GitRunner } from '../git/run-git.ts';
+import type { RepositorySnapshot } from '../snapshot/snapshot.ts';
+import type { Snapshots } from '../snapshot/snapshots.ts';
 
 /** What is asked of a repository and changes nothing. Each answer is given only while the selector is still what was authorised. */
 export interface RepositoryReads {
@@ -27,6 +30,21 @@ export interface RepositoryReads {
    * @throws as `Authority.authorizeRepository` and `readDiff` | `identity_changed`
    */
   diff(selector: string, query: DiffQuery, signal?: AbortSignal): Promise<ModeDiff | CommitDiff>;
+  /**
+   * Which actions fit the state that the snapshot shows, and why the others do not. No process while nothing changed; see `Snapshots.examine`.
+   * @throws as `Authority.authorizeRepository` | `identity_changed`
+   */
+  actions(
+    selector: string,
+    options?: { readonly running?: boolean },
+    signal?: AbortSignal,
+  ): Promise<ActionLadder>;
+}
+
+/** See `RepositoryReads.actions`. */
+export interface ActionLadder {
+  readonly ladder: readonly LadderEntry[];
+  readonly snapshot: RepositorySnapshot;
 }
 
 export interface CommitsQuery {
@@ -39,12 +57,14 @@ export interface RepositoryReadsOptions {
   readonly git: GitRunner;
   /** Clears the configuration for reads of the work tree. */
   readonly configuration: ConfigurationGate;
+  readonly snapshots: Pick<Snapshots, 'examine'>;
 }
 
 export function createRepositoryReads({
   authority,
   git,
   configuration,
+  snapshots,
 }: RepositoryReadsOptions): RepositoryReads {
   return {
     branches(selector, signal) {
@@ -64,6 +84,10 @@ export function createRepositoryReads({
         return readDiff(capability, context, query, signal);
       };
       return inRepository(authority, selector, read, signal);
+    },
+    async actions(selector, { running = false } = {}, signal) {
+      const { snapshot, unshown, ...standing } = await snapshots.examine(selector, signal);
+      return { ladder: ladderOf({ ...snapshot, ...unshown, ...standing }, running), snapshot };
     },
   };
 }

@@ -1,9 +1,12 @@
+import type { Clock } from '../events/clock.ts';
+import type { EventLimits } from '../events/events.ts';
 import type { AllowedDriver } from '../git/allowed-drivers.ts';
 import type { NetworkAccess } from '../git/network-access.ts';
 import type { NativeBinding } from '../native/binding.ts';
 import type { ManagedRoot } from '../proof/managed-namespace.ts';
 import type { NodegitState, ProverMode } from '../proof/provers.ts';
 import type { WorkspaceRegistry } from '../registry/workspace-registry.ts';
+import type { FollowTimes } from '../snapshot/followed-snapshot.ts';
 import type { Logger } from './logger.ts';
 
 export interface ServiceOptions {
@@ -27,6 +30,14 @@ export interface ServiceOptions {
   readonly network?: NetworkAccess;
   /** Home whose Git configuration names the author of commits and the ignore file; default: that of this process. */
   readonly home?: string;
+  /**
+   * Milliseconds between two fetches from `origin` of each repository that is looked at; at least 1,000. Default: no fetch but those that are
+   * asked for, since it speaks to other machines.
+   */
+  readonly fetchEveryMs?: number;
+  readonly events?: Partial<EventLimits & FollowTimes>;
+  /** Default: that of the process. */
+  readonly clock?: Clock;
   readonly limits?: Partial<ServiceLimits>;
 }
 

@@ -2,7 +2,7 @@ import { emptyFacts } from '../capability/file-facts.ts';
 import type { DirectoryHandle } from '../capability/handles.ts';
 import { codeOf } from '../capability/refusal.ts';
 import type { HeldRepository } from '../capability/repository-capability.ts';
-import { hasStamp, type Stamp, stampOfEntry, stampOfFacts } from '../proof/stamp.ts';
+import { hasStamp, lookAtStamp, type Stamp, stampOfEntry } from '../proof/stamp.ts';
 
 /** `checkout`: the Git dir of this checkout. `common`: the one that all checkouts of the repository share. */
 export type StampPlace = 'checkout' | 'common';
@@ -99,10 +99,7 @@ async function isAsStamped(directory: DirectoryHandle, path: string, stamp: Stam
 
 async function lookAt(directory: DirectoryHandle, path: string, lookedAtMs: number): Promise<Stamp | null> {
   try {
-    const found = directory.factsCached(path, scratch, true);
-    if (found === null) return null;
-    if (found) return stampOfFacts(scratch, lookedAtMs);
-    return stampOfEntry(await directory.stat(path, null), lookedAtMs);
+    return await lookAtStamp(directory, path, lookedAtMs);
   } catch (error) {
     if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return null;
     throw error;

@@ -4,8 +4,8 @@ import type { Slots } from '../git/slots.ts';
 import { eventsDelivered } from './events-delivered.ts';
 import { FileStamps } from './file-stamps.ts';
 import { readSnapshot, type SnapshotReading, type SnapshotTools } from './read-snapshot.ts';
-import type { RepositoryFacts } from './snapshot.ts';
-import type { TreeWatch, TreeWatches } from './tree-watch.ts';
+import type { RepositoryFacts, UnshownFacts } from './snapshot.ts';
+import type { OnHint, TreeWatch, TreeWatches } from './tree-watch.ts';
 
 export interface KeepingLimits {
   /** Milliseconds in which an answer is given again without a look. */
@@ -26,6 +26,7 @@ export interface Keeping {
 
 export interface DatedFacts {
   readonly facts: RepositoryFacts;
+  readonly unshown: UnshownFacts;
   readonly at: number;
 }
 
@@ -59,6 +60,7 @@ export class KeptSnapshot {
   #covering: Promise<void> | null = null;
   #unwatchableUntil = 0;
   #closed = false;
+  readonly #followers = new Set<OnHint>();
 
   constructor(keeping: Keeping) {
     this.#keeping = keeping;
@@ -71,25 +73,36 @@ export class KeptSnapshot {
   async current(capability: RepositoryCapability): Promise<DatedFacts> {
     this.#settleOn(capability);
     const kept = this.#kept;
-    const now = Date.now();
-    if (kept !== null && isWithin(now, kept.at, this.#keeping.limits.freshMs)) return kept;
-    if (kept !== null && isWithin(now, kept.readAt, this.#keeping.limits.recheckMs)) {
-      if (await this.#holds(kept.evidence, capability)) {
-        const confirmed = { ...kept, at: now };
-        if (this.#kept === kept) this.#kept = confirmed;
-        return confirmed;
-      }
-    }
-    return this.#running ?? this.#start(capability, true);
+    if (kept !== null && isWithin(Date.now(), kept.at, this.#keeping.limits.freshMs)) return kept;
+    return (await this.#confirm(capability)) ?? this.#running ?? this.#start(capability, true);
+  }
+
+  /** Facts that held at the call or later: `current` without a time of freshness, and without a reading that began before. @throws as `current` */
+  async checked(capability: RepositoryCapability): Promise<DatedFacts> {
+    this.#settleOn(capability);
+    const confirmed = await this.#confirm(capability);
+    if (confirmed !== null) return confirmed;
+    if (this.#running === null) return this.#start(capability, true);
+    this.#next ??= this.#startAfter(this.#running, capability.retain(), true);
+    return this.#next;
+  }
+
+  /** Calls back when something may have changed, until what it returns is called. */
+  follow(onHint: OnHint): () => void {
+    this.#followers.add(onHint);
+    return () => this.#followers.delete(onHint);
+  }
+
+  /** Whether a change of what the last answer says would give a hint, or be seen in the files of the repository. */
+  get isWatched(): boolean {
+    return this.#tree !== null || this.#covering !== null || this.#kept?.evidence?.tree === null;
   }
 
   /** Facts from a reading that began after the call. @throws `identity_changed` | `shutting_down` */
   async fresh(capability: RepositoryCapability): Promise<DatedFacts> {
     this.#settleOn(capability);
     if (this.#running === null) return this.#start(capability, false);
-    if (this.#next === null) {
-      this.#next = this.#startAfter(this.#running, capability.retain());
-    }
+    this.#next ??= this.#startAfter(this.#running, capability.retain(), false);
     return this.#next;
   }
 
@@ -120,6 +133,21 @@ export class KeptSnapshot {
     this.#unwatchableUntil = 0;
   }
 
+  /** The last answer, when it still holds. */
+  async #confirm(capability: RepositoryCapability): Promise<DatedFacts | null> {
+    const kept = this.#kept;
+    const now = Date.now();
+    if (kept === null || !isWithin(now, kept.readAt, this.#keeping.limits.recheckMs)) return null;
+    if (!(await this.#holds(kept.evidence, capability))) return null;
+    const confirmed = { ...kept, at: now };
+    if (this.#kept === kept) this.#kept = confirmed;
+    return confirmed;
+  }
+
+  #hint(lost: boolean): void {
+    for (const onHint of this.#followers) onHint(lost);
+  }
+
   async #holds(evidence: Evidence | null, capability: RepositoryCapability): Promise<boolean> {
     if (evidence === null) return false;
     const { stamps, tree, version } = evidence;
@@ -127,11 +155,15 @@ export class KeptSnapshot {
     return stamps.isUnchanged(capability.repository);
   }
 
-  async #startAfter(running: Promise<unknown>, capability: RepositoryCapability): Promise<DatedFacts> {
+  async #startAfter(
+    running: Promise<unknown>,
+    capability: RepositoryCapability,
+    watching: boolean,
+  ): Promise<DatedFacts> {
     await Promise.allSettled([running]);
     this.#next = null;
     try {
-      return await this.#start(capability, false);
+      return await this.#start(capability, watching);
     } finally {
       await capability[Symbol.asyncDispose]();
     }
@@ -177,7 +209,8 @@ export class KeptSnapshot {
       const evidence = whole
         ? this.#judge(reading, stamps, tree, version)
         : judgeWithoutTree(reading, stamps);
-      const kept = { facts: reading.facts, at, readAt: at, evidence };
+      const { facts, unshown } = reading;
+      const kept = { facts, unshown, at, readAt: at, evidence };
       if (!this.#closed && subject === this.#subject) {
         this.#kept = kept;
         if (watching && !(whole && covers(tree, reading))) this.#cover(capability, reading);
@@ -210,12 +243,16 @@ export class KeptSnapshot {
   async #beginWatch(capability: RepositoryCapability, ignored: readonly string[]): Promise<void> {
     const subject = this.#subject;
     try {
-      const tree = await this.#keeping.watches.begin(capability.held.directory, ignored);
+      const tree = await this.#keeping.watches.begin(capability.held.directory, ignored, (lost) =>
+        this.#hint(lost),
+      );
       if (tree === null) this.#unwatchableUntil = Date.now() + unwatchableMs;
       else if (this.#closed || subject !== this.#subject) tree.close();
       else this.#tree = tree;
     } finally {
       this.#covering = null;
+      // What happened before the watch began was told by nobody.
+      this.#hint(false);
       await capability[Symbol.asyncDispose]();
     }
   }

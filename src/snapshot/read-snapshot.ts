@@ -14,7 +14,7 @@ import { readDiffStat } from './diff-stat.ts';
 import { type Comparison, type Differences, readDifferences } from './differences.ts';
 import type { FileStamps } from './file-stamps.ts';
 import { type HeadFacts, readHeadFacts } from './head-facts.ts';
-import type { RepositoryFacts } from './snapshot.ts';
+import type { RepositoryFacts, UnshownFacts } from './snapshot.ts';
 import { Stages } from './stages.ts';
 
 export interface SnapshotTools {
@@ -27,6 +27,7 @@ export interface SnapshotTools {
 /** A snapshot, and what decides how long it holds. */
 export interface SnapshotReading {
   readonly facts: RepositoryFacts;
+  readonly unshown: UnshownFacts;
   /** Directories that Git ignores as a whole, in Latin-1; null when the status is not known. */
   readonly ignoredDirectories: readonly string[] | null;
   /** Whether the answer would be the same while files and work tree are the same. */
@@ -74,7 +75,12 @@ export async function readSnapshot(
     gitKnown: describeKnown(head, stages, differences),
     degraded: stages.degraded,
   } satisfies RepositoryFacts;
-  return { facts, ignoredDirectories: status?.ignoredDirectories ?? null, lasting: stages.lasting };
+  const unshown = {
+    unmerged: status?.unmerged ?? null,
+    untrackedRepositories: status?.repositories ?? null,
+    hasOrigin: settings === undefined ? null : settings.some(isOriginUrl),
+  };
+  return { facts, unshown, ignoredDirectories: status?.ignoredDirectories ?? null, lasting: stages.lasting };
 }
 
 async function readSettings(
@@ -149,13 +155,14 @@ function describeStatus(status: StatusCounts | undefined) {
 
 /** Git takes the first address of a remote to fetch from (git-config(1), `remote.<name>.url`). */
 function describeRemote(settings: readonly Setting[] | undefined) {
-  const setting = settings?.find(
-    ({ section, subsection, variable }) =>
-      section === 'remote' && subsection === 'origin' && variable === 'url',
-  );
+  const setting = settings?.find(isOriginUrl);
   if (setting === undefined || setting.value === null) return { remote: null, github: null };
   const address = Buffer.from(setting.value, 'latin1').toString('utf8');
   return { remote: shownRemoteAddress(address), github: parseForgeIdentity(address) };
+}
+
+function isOriginUrl({ section, subsection, variable }: Setting): boolean {
+  return section === 'remote' && subsection === 'origin' && variable === 'url';
 }
 
 function describeKnown(head: HeadFacts | undefined, stages: Stages, differences: Differences) {

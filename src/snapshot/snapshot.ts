@@ -67,6 +67,16 @@ export interface RepositoryFacts {
   readonly degraded: readonly DegradedStage[];
 }
 
+/** What is read along with a snapshot and not shown in it; null: not known. */
+export interface UnshownFacts {
+  /** Tracked files with conflicts. */
+  readonly unmerged: number | null;
+  /** Of the untracked entries, those that are repositories of their own. */
+  readonly untrackedRepositories: number | null;
+  /** Whether the repository has a remote of this name. */
+  readonly hasOrigin: boolean | null;
+}
+
 export interface RepositorySnapshot extends RepositoryFacts {
   readonly cwd: string;
   readonly at: number;
@@ -79,7 +89,8 @@ export type StageName =
   | 'origin-delta'
   | 'diff-stat'
   | 'remote'
-  | 'upstream';
+  | 'upstream'
+  | 'fetch';
 
 export interface DegradedStage {
   readonly stage: StageName;

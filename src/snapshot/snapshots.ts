@@ -2,19 +2,31 @@ import { setMaxListeners } from 'node:events';
 import { abortable } from '../authority/abortable.ts';
 import type { Authority } from '../authority/authority.ts';
 import { inTurns } from '../authority/in-turns.ts';
+import { managedFactsOf } from '../authority/managed-facts.ts';
 import type { FileCapability } from '../capability/file-capability.ts';
-import type { RepositoryCapability } from '../capability/repository-capability.ts';
-import { AuthorityError, isAuthorityError } from '../errors/index.ts';
+import { isRepository, type RepositoryCapability } from '../capability/repository-capability.ts';
+import { AuthorityError } from '../errors/index.ts';
+import { type Clock, systemClock } from '../events/clock.ts';
+import type { EventSource, Following, SourceListener } from '../events/source.ts';
+import { findStanding, type StandingOperation } from '../git/operation-state.ts';
 import { createSlots } from '../git/slots.ts';
 import { eventsDelivered } from './events-delivered.ts';
-import { type Keeping, KeptSnapshot } from './kept-snapshot.ts';
+import { type FetchState, withFetchFailure } from './fetch-state.ts';
+import {
+  defaultFollowTimes,
+  FollowedSnapshot,
+  type FollowTimes,
+  type HeldSnapshots,
+} from './followed-snapshot.ts';
+import { type DatedFacts, type Keeping, KeptSnapshot } from './kept-snapshot.ts';
+import { allOf, type Outcome, outcomeOf, throwFirst } from './outcomes.ts';
 import type { SnapshotTools } from './read-snapshot.ts';
 import { rememberFor } from './remember-for.ts';
-import type { Snapshot } from './snapshot.ts';
-import { TreeWatches } from './tree-watch.ts';
+import type { RepositorySnapshot, Snapshot, UnshownFacts } from './snapshot.ts';
+import { type OnHint, TreeWatches } from './tree-watch.ts';
 
 /** Snapshots of workspaces, kept while nothing tells of a change. */
-export interface Snapshots {
+export interface Snapshots extends EventSource<Snapshot> {
   /**
    * Always read anew. A plain directory is an answer too.
    * @throws as `Authority.authorize` | `git_root_not_authorized` for a nested directory | `identity_changed`
@@ -33,8 +45,22 @@ export interface Snapshots {
     options?: BatchOptions,
     signal?: AbortSignal,
   ): Promise<SnapshotBatch>;
+  /**
+   * A snapshot, and what else decides which actions fit the repository. No process where nothing changed; whatever was changed before the
+   * call is seen.
+   * @throws as `Authority.authorizeRepository` | `identity_changed`
+   */
+  examine(selector: string, signal?: AbortSignal): Promise<Examination>;
   /** Refuses what comes, ends what runs and every watch. */
   close(): Promise<void>;
+}
+
+export interface Examination {
+  readonly snapshot: RepositorySnapshot;
+  readonly unshown: UnshownFacts;
+  readonly standing: StandingOperation;
+  /** Whether the worktree was made to look at a pull request. */
+  readonly isPullRequest: boolean;
 }
 
 export interface BatchOptions {
@@ -57,6 +83,11 @@ export interface SnapshotsOptions extends SnapshotTools {
   /** Directories watched at most, of one work tree and of all; default 8,192 and 32,768. None: every look asks Git. */
   readonly watchedPerTree?: number;
   readonly watchedInAll?: number;
+  /** Fetches in the background; default: nobody does. */
+  readonly fetches?: FetchState;
+  /** When followed checkouts are looked at. */
+  readonly followTimes?: Partial<FollowTimes>;
+  readonly clock?: Clock;
 }
 
 /** Selectors of one batch. */
@@ -77,20 +108,30 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
   return new KeptSnapshots(options);
 }
 
-type Outcome<Result> =
-  | { readonly ok: true; readonly value: Result }
-  | { readonly ok: false; readonly error: AuthorityError };
+interface Entry {
+  readonly kept: KeptSnapshot;
+  usedAt: number;
+  /** One that is followed is not forgotten. */
+  followers: number;
+}
 
 class KeptSnapshots implements Snapshots {
   readonly #authority: Authority;
   readonly #keeping: Keeping;
   readonly #ending = new AbortController();
-  readonly #entries = new Map<string, { readonly kept: KeptSnapshot; usedAt: number }>();
+  readonly #entries = new Map<string, Entry>();
+  readonly #followed = new Set<FollowedSnapshot>();
+  readonly #fetches: FetchState | null;
+  readonly #clock: Clock;
+  readonly #followTimes: FollowTimes;
   readonly #leaving = new Set<KeptSnapshot>();
 
   constructor(options: SnapshotsOptions) {
     const { authority, git, configuration, user, freshMs = 3000, recheckMs = 120_000 } = options;
     this.#authority = authority;
+    this.#fetches = options.fetches ?? null;
+    this.#clock = options.clock ?? systemClock;
+    this.#followTimes = { ...defaultFollowTimes, ...options.followTimes };
     // Every running command listens to it; that they are many is no leak.
     setMaxListeners(0, this.#ending.signal);
     this.#keeping = {
@@ -109,8 +150,8 @@ class KeptSnapshots implements Snapshots {
     const capability = await this.#authorize(selector, signal);
     try {
       if (!isRepository(capability)) return { cwd: selector, isGit: false, at: Date.now() };
-      const { facts, at } = await abortable(this.#entryOf(capability.root).fresh(capability), signal);
-      return { cwd: selector, ...facts, at };
+      const dated = await abortable(this.#entryOf(capability.root).kept.fresh(capability), signal);
+      return this.#present(selector, capability, dated);
     } finally {
       await capability[Symbol.asyncDispose]();
     }
@@ -154,13 +195,97 @@ class KeptSnapshots implements Snapshots {
     }
   }
 
+  async examine(selector: string, signal?: AbortSignal): Promise<Examination> {
+    if (this.#ending.signal.aborted) throw new AuthorityError('shutting_down');
+    await using capability = await this.#authority.authorizeRepository(selector, signal);
+    await eventsDelivered();
+    const { kept } = this.#entryOf(capability.root);
+    const dated = await abortable(kept.checked(capability), signal);
+    const standing = await findStanding(capability);
+    await capability.assertCurrent(signal);
+    return {
+      snapshot: this.#present(selector, capability, dated),
+      unshown: dated.unshown,
+      standing,
+      isPullRequest: managedFactsOf(capability)?.intent === 'pr-checkout',
+    };
+  }
+
   async close(): Promise<void> {
     this.#ending.abort(new AuthorityError('shutting_down'));
+    const followed = [...this.#followed];
+    for (const following of followed) following.close();
     this.#keeping.watches.close();
     const all = [...[...this.#entries.values()].map(({ kept }) => kept), ...this.#leaving];
     for (const kept of all) kept.close();
     this.#entries.clear();
-    await Promise.all(all.map((kept) => kept.idle()));
+    await Promise.all([...all, ...followed].map((kept) => kept.idle()));
+  }
+
+  async prove(
+    selectors: readonly string[],
+    signal?: AbortSignal,
+  ): Promise<readonly (AuthorityError | null)[]> {
+    const shared = signal && forMany(signal);
+    return inTurns(selectors, authorizations, async (selector) => {
+      const outcome = await outcomeOf(() => this.#authorize(selector, shared), shared);
+      if (!outcome.ok) return outcome.error;
+      await outcome.value[Symbol.asyncDispose]();
+      return null;
+    });
+  }
+
+  follow(selector: string, listener: SourceListener<Snapshot>): Following {
+    const followed = new FollowedSnapshot(
+      selector,
+      listener,
+      {
+        watches: this.#keeping.watches,
+        closing: this.#ending.signal,
+        authorize: (asked, signal) => this.#authorize(asked, signal),
+        hold: (root, onHint) => this.#hold(root, onHint),
+      },
+      this.#clock,
+      this.#followTimes,
+    );
+    this.#followed.add(followed);
+    return {
+      close: () => {
+        followed.close();
+        void followed.idle().then(() => this.#followed.delete(followed));
+      },
+    };
+  }
+
+  #hold(root: string, onHint: OnHint): HeldSnapshots {
+    this.#forgetUnused();
+    const entry = this.#entryOf(root);
+    entry.followers += 1;
+    const unfollow = entry.kept.follow(onHint);
+    return {
+      root,
+      get isWatched() {
+        return entry.kept.isWatched;
+      },
+      present: async (selector, capability) => {
+        this.#touch(root, entry);
+        return this.#present(selector, capability, await entry.kept.checked(capability));
+      },
+      release: () => {
+        unfollow();
+        entry.followers -= 1;
+      },
+    };
+  }
+
+  #present(
+    selector: string,
+    capability: RepositoryCapability,
+    { facts, at }: DatedFacts,
+  ): RepositorySnapshot {
+    this.#fetches?.used(selector, capability);
+    const failure = this.#fetches?.failureOf(capability) ?? null;
+    return { cwd: selector, ...withFetchFailure(facts, failure), at };
   }
 
   async #answer(
@@ -174,8 +299,8 @@ class KeptSnapshots implements Snapshots {
       return { ok: true, value: { cwd: selector, isGit: false, at: Date.now() } };
     }
     return outcomeOf(async () => {
-      const { facts, at } = await abortable(this.#entryOf(capability.root).current(capability), signal);
-      return { cwd: selector, ...facts, at };
+      const dated = await abortable(this.#entryOf(capability.root).kept.current(capability), signal);
+      return this.#present(selector, capability, dated);
     }, signal);
   }
 
@@ -187,22 +312,39 @@ class KeptSnapshots implements Snapshots {
     throw new AuthorityError('git_root_not_authorized');
   }
 
-  #entryOf(root: string): KeptSnapshot {
+  #entryOf(root: string): Entry {
     if (this.#ending.signal.aborted) throw new AuthorityError('shutting_down');
-    const entry = this.#entries.get(root) ?? { kept: new KeptSnapshot(this.#keeping), usedAt: 0 };
+    const entry = this.#entries.get(root) ?? {
+      kept: new KeptSnapshot(this.#keeping),
+      usedAt: 0,
+      followers: 0,
+    };
+    this.#touch(root, entry);
+    if (this.#entries.size > mostKept) this.#forgetOldest();
+    return entry;
+  }
+
+  /** The map keeps the order of use. */
+  #touch(root: string, entry: Entry): void {
     entry.usedAt = Date.now();
-    // The map keeps the order of use.
     this.#entries.delete(root);
     this.#entries.set(root, entry);
-    if (this.#entries.size > mostKept) this.#forget(this.#entries.keys().next().value as string);
-    return entry.kept;
   }
 
   #forgetUnused(): void {
     const now = Date.now();
-    for (const [root, { usedAt }] of this.#entries) {
+    for (const [root, { usedAt, followers }] of this.#entries) {
+      if (followers > 0) continue;
       if (Math.abs(now - usedAt) < unusedMs) return;
       this.#forget(root);
+    }
+  }
+
+  #forgetOldest(): void {
+    for (const [root, { followers }] of this.#entries) {
+      if (followers > 0) continue;
+      this.#forget(root);
+      return;
     }
   }
 
@@ -222,40 +364,4 @@ function forMany(signal: AbortSignal): AbortSignal {
   const shared = AbortSignal.any([signal]);
   setMaxListeners(0, shared);
   return shared;
-}
-
-/** Waits for all, also after one failed: what they work under is let go afterwards. */
-async function allOf<Result>(work: readonly Promise<Result>[]): Promise<readonly Result[]> {
-  await Promise.allSettled(work);
-  return Promise.all(work);
-}
-
-/** A caller that went away and a server that ends are no answers about a selector. */
-async function outcomeOf<Result>(
-  work: () => Promise<Result>,
-  signal: AbortSignal | undefined,
-): Promise<Outcome<Result>> {
-  try {
-    return { ok: true, value: await work() };
-  } catch (error) {
-    if (!isAuthorityError(error) || signal?.aborted || error.code === 'shutting_down') throw error;
-    return { ok: false, error };
-  }
-}
-
-function throwFirst(
-  outcomes: readonly Outcome<unknown>[],
-  distinct: readonly string[],
-  selectors: readonly string[],
-): void {
-  const failed = outcomes.findIndex((outcome) => !outcome.ok);
-  const outcome = outcomes[failed];
-  if (outcome === undefined || outcome.ok) return;
-  const { code, details, legacy } = outcome.error;
-  const index = selectors.indexOf(distinct[failed] as string);
-  throw new AuthorityError(code, { details: { ...details, index }, legacy, cause: outcome.error });
-}
-
-function isRepository(capability: FileCapability): capability is RepositoryCapability {
-  return capability.gitBoundary === 'root';
 }

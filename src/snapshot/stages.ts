@@ -44,6 +44,7 @@ const order: readonly StageName[] = [
   'diff-stat',
   'remote',
   'upstream',
+  'fetch',
 ];
 
 function messageOf({ message, details }: AuthorityError): string {

@@ -13,6 +13,9 @@ export interface TreeWatchLimits {
 /** A kernel queue that overflows says so to nobody (inotify(7), IN_Q_OVERFLOW), so that after so many changes at once none is trusted. */
 const burst = 4096;
 
+/** Told after each change, and with `lost` when changes may have gone unheard. */
+export type OnHint = (lost: boolean) => void;
+
 /** More names than this at once are not looked at one by one. */
 const mostNames = 256;
 
@@ -37,7 +40,11 @@ export class TreeWatches {
    * Watches every directory of a work tree but those ignored as a whole. Null where that is not possible: too many directories, no watch
    * left in the kernel, a mount, or a repository within, whose HEAD is part of the answer.
    */
-  async begin(root: DirectoryHandle, ignored: readonly string[]): Promise<TreeWatch | null> {
+  async begin(
+    root: DirectoryHandle,
+    ignored: readonly string[],
+    onHint: OnHint = () => undefined,
+  ): Promise<TreeWatch | null> {
     const tree = new TreeWatch(ignored, {
       take: () => {
         if (this.#closed || this.#watched >= this.#limits.inAll) return false;
@@ -49,6 +56,7 @@ export class TreeWatches {
         this.#trees.delete(tree);
       },
       onEvent: () => this.#count(),
+      onHint,
     });
     this.#trees.add(tree);
     if (await tree.cover(root, this.#limits.perTree)) return tree;
@@ -76,6 +84,7 @@ interface Account {
   take(): boolean;
   give(count: number): void;
   onEvent(): void;
+  onHint(lost: boolean): void;
 }
 
 /** The watched directories of one work tree. */
@@ -120,6 +129,7 @@ export class TreeWatch {
   distrust(): void {
     this.#version += 1;
     this.#whole = false;
+    if (!this.#closed) this.#account.onHint(true);
   }
 
   close(): void {
@@ -188,6 +198,7 @@ export class TreeWatch {
     } else if (namesChanged) {
       this.#names.add(path === '' ? text : `${path}/${text}`);
     }
+    this.#account.onHint(false);
   }
 
   async #isNoDirectory(root: DirectoryHandle, path: string): Promise<boolean> {

@@ -6,6 +6,7 @@ import { git } from '../support/git.ts';
 import { addManagedWorktree, managedRoots, writeMetadata } from '../support/managed-worktrees.ts';
 import { mayMount, mountTmpfs } from '../support/mounts.ts';
 import { type ActionLab, createActionLab, filesOf, headOf, outcomeOf } from './action-lab.ts';
+import { refusalOf } from './merge-lab.ts';
 
 let lab: ActionLab;
 beforeAll(async () => {
@@ -33,6 +34,27 @@ describe('a repository of an unusual kind', () => {
     await commit(path);
     expect(await filesOf(path)).toEqual({ first: 'x\n', large: 'small\n', rest: 'small\n' });
   });
+
+  it.skipIf(!mayMount)(
+    'R22: on a full disk a merge says that files may be written, and the branch stays',
+    async () => {
+      const path = join(lab.place, 'full merge');
+      await mountTmpfs(path, '6m');
+      await lab.repository('full merge');
+      const before = await headOf(path);
+      const tree = join(lab.place, 'beside');
+      await git(path, 'worktree', 'add', '-q', '-b', 'topic', tree);
+      await writeFile(join(tree, 'large'), randomBytes(3 * 1024 * 1024));
+      await commit(tree);
+      const { code, details } = await refusalOf(lab.service.actions.mergeToBase(tree));
+      expect([code, details]).toMatchObject([
+        'git_failed',
+        { reason: 'files-not-written', partial: true, stage: 'checkout' },
+      ]);
+      expect([await headOf(path), await git(path, 'ls-files')]).toEqual([before, '']);
+      expect((await readdir(join(path, '.git'))).filter((name) => name.endsWith('.lock'))).toEqual([]);
+    },
+  );
 
   it('R22: what a sparse checkout leaves out stays in the commit', async () => {
     const path = await lab.repository('sparse');

@@ -21,9 +21,13 @@ export const roomRules: Readonly<Record<string, RoomRule>> = {
     rooms: ['errors', 'capability', 'proof'],
     files: ['registry/workspace-registry.ts'],
   },
-  actions: { rooms: ['errors', 'capability', 'git', 'mutation', 'authority'] },
+  events: { rooms: ['errors'] },
+  actions: {
+    rooms: ['errors', 'capability', 'git', 'mutation', 'authority'],
+    files: ['events/clock.ts'],
+  },
   snapshot: {
-    rooms: ['errors', 'capability', 'git', 'authority'],
+    rooms: ['errors', 'capability', 'git', 'authority', 'events'],
     files: ['proof/stamp.ts'],
   },
   service: {
@@ -37,6 +41,7 @@ export const roomRules: Readonly<Record<string, RoomRule>> = {
       'git',
       'proof',
       'authority',
+      'events',
       'actions',
       'snapshot',
     ],
@@ -48,6 +53,7 @@ export const roomRules: Readonly<Record<string, RoomRule>> = {
       'actions/repository-actions.ts',
       'authority/authority.ts',
       'capability/file-capability.ts',
+      'events/feed-event.ts',
       'files/workspace-files.ts',
       'registry/workspace-registry.ts',
       'snapshot/snapshot.ts',

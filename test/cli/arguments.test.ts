@@ -35,6 +35,8 @@ describe('words that make no sense are exit code 2, a line that says why, and no
     [['serve', '--port', '65536'], /--port takes a number/],
     [['serve', '--port', '-1'], /--port/],
     [['serve', '--host', ''], /--host takes an address/],
+    [['serve', '--fetch-every', '9'], /--fetch-every takes a number/],
+    [['serve', '--fetch-every', '1e3'], /--fetch-every takes a number/],
     [['serve', 'extra'], /no more than/],
   ];
   it.each(table)('%j', async (words, why) => {

@@ -76,8 +76,8 @@ describe('POST /action', () => {
   );
 
   it('R41: an action of the contract that is not offered says so to who is authorised', async () => {
-    expect((await act('mergeToBase')).status).toBe(501);
-    expect((await act('mergeToBase', {}, '/nowhere')).status).toBe(403);
+    expect((await act('createPr')).status).toBe(501);
+    expect((await act('createPr', {}, '/nowhere')).status).toBe(403);
   });
 
   it('R20: git-conflict-markers: an unresolved merge is told with its paths, and nothing is committed', async () => {

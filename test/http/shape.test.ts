@@ -171,7 +171,7 @@ describe('the shape of requests', () => {
     ['//', 404],
     ['/../api/file', 404],
     ['/worktrees/x/remove', 404],
-    ['/events', 404],
+    ['/events/', 404],
     ['/snapshots/x', 404],
   ])('R41: the path %s is no route', async (path, status) => {
     const answer = await running.send({ path });

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, it, onTestFinished } from 'vitest';
-import { sha1Of } from '../support/http-lab.ts';
+import { openEvents } from '../support/event-stream.ts';
+import { makeRepository, sha1Of } from '../support/http-lab.ts';
 
 /** The built program, as users start it. */
 const program = join(import.meta.dirname, '../../dist/cli/main.js');
@@ -59,6 +60,24 @@ it('SIGTERM under load: what was answered is on disk, the rest is refused, nothi
     expect([last, `${name} ${turn + 1}\n`]).toContain(now);
   }
   expect((await readdir(root)).sort()).toEqual([...names].sort());
+});
+
+it('SIGTERM ends event streams at once, and the program with 0', async () => {
+  const base = await realpath(await mkdtemp(join(tmpdir(), 'wa-sigterm-')));
+  onTestFinished(() => rm(base, { recursive: true, force: true }));
+  const root = join(base, 'workspace');
+  await makeRepository(root);
+  const { child, ready } = await serve(join(base, 'state'), root);
+  const exited = once(child, 'exit');
+  const { port } = new URL(ready.api);
+  const headers = { authorization: `Bearer ${ready.token}` };
+  const streams = await Promise.all(
+    [[root], [root], null].map((asked) => openEvents({ port: Number(port) }, asked, headers)),
+  );
+  await streams[0]?.until(({ event }) => event === 'snapshot');
+  child.kill('SIGTERM');
+  for (const stream of streams) await stream.ended();
+  expect(await exited).toEqual([0, null]);
 });
 
 async function serve(state: string, root: string): Promise<{ child: ChildProcess; ready: Ready }> {

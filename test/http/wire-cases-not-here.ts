@@ -29,25 +29,24 @@ export const elsewhereRows: Readonly<Record<string, string>> = {
   'sec-diff-head-oid': 'test/http/diff.test.ts',
   'sec-diff-base-ref': 'test/http/diff.test.ts',
   'run-task-ok': 'test/http/diff.test.ts',
+  'run-sse': 'test/http/events.test.ts',
   'run-parallel-commit': 'test/actions/concurrency.test.ts',
   'run-hooks-off': 'test/actions/commit.test.ts',
   'run-branch-option': 'test/actions/network.test.ts',
+  'sec-poison-update': 'test/http/action-merges.test.ts',
+  'run-pull-premerge': 'test/http/action-merges.test.ts',
+  'run-pull-conflict': 'test/actions/pull.test.ts',
+  'run-update-conflict': 'test/http/action-merges.test.ts',
 };
 
-const events = 'events are not offered yet: /events';
-const actions = 'these Git actions are not offered yet: pull, discard, mergeToBase, updateFromBase';
+const actions = 'these Git actions are not offered yet: discard';
 const worktrees = 'worktrees are not made, archived or cleaned up yet: POST /worktrees and what is below it';
 const forge = 'the forge is not asked yet: /pull, /pulls, pull requests as worktrees';
 const sessions = 'there is no session guard yet';
 
 /** Rows of what is not offered yet, and what they wait for. */
 export const laterRows: Readonly<Record<string, string>> = {
-  'run-sse': events,
-  'sec-poison-update': actions,
   'run-fsmonitor-off': actions,
-  'run-pull-premerge': actions,
-  'run-pull-conflict': actions,
-  'run-update-conflict': actions,
   'run-ambient-common': actions,
   'run-limiter-pins': actions,
   'run-parent-guard': actions,

@@ -61,7 +61,7 @@ const plans: Readonly<Record<string, Plan>> = {
   'sec-auth-get-03': unregisteredRead,
   'sec-auth-get-04': unregisteredRead,
   'sec-auth-get-05': asWritten,
-  'sec-auth-get-09': unregisteredRead,
+  'sec-auth-get-09': asWritten,
   'sec-auth-get-10': asWritten,
   'sec-auth-post-01': unregisteredChange,
   'sec-auth-post-02': unregisteredChange,

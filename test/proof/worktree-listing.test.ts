@@ -34,6 +34,7 @@ function repositoriesWith(
   let selected = false;
   const authority: Authority = {
     authorize: (...given) => real.authorize(...given),
+    mainCheckoutOf: (...given) => real.mainCheckoutOf(...given),
     explain: (...given) => real.explain(...given),
     closeUnregistered: () => real.closeUnregistered(),
     close: () => real.close(),

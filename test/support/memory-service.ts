@@ -77,6 +77,7 @@ export function memoryService(roots: MemoryRoots, overrides: Partial<WorkspaceFi
     authority: {
       authorize,
       authorizeRepository: noRepository,
+      mainCheckoutOf: noRepository,
       explain: async (selector) => ({
         selector,
         authorized: roots.has(selector),
@@ -99,6 +100,7 @@ export function memoryService(roots: MemoryRoots, overrides: Partial<WorkspaceFi
         return { isGit: false, items: [] };
       },
     },
+    events: { subscribe: noRepository, note: () => undefined },
     snapshots: {
       read: async (selector) => {
         await authorize(selector);
@@ -116,8 +118,16 @@ export function memoryService(roots: MemoryRoots, overrides: Partial<WorkspaceFi
       },
       commits: () => Promise.reject(new AuthorityError('git_repository_required')),
       diff: () => Promise.reject(new AuthorityError('git_repository_required')),
+      actions: noRepository,
     },
-    actions: { commit: noRepository, fetch: noRepository, push: noRepository },
+    actions: {
+      commit: noRepository,
+      fetch: noRepository,
+      push: noRepository,
+      pull: noRepository,
+      updateFromBase: noRepository,
+      mergeToBase: noRepository,
+    },
     confirmWorkspace: () => Promise.reject(new AuthorityError('not_offered')),
     readiness: async () => memoryReadiness,
     close: async () => undefined,

@@ -17,6 +17,7 @@ const directory = '/proc/1/fd/5';
 const pins = { gitDirectory: '/proc/1/fd/3', commonDirectory: '/proc/1/fd/4', workTree: directory };
 const place: PinnedPlace = { directory, pins };
 const cleared = { ...place, settings: ['filter.x.clean=y'] } as unknown as ClearedPlace<'work-tree'>;
+const mergeable = cleared as unknown as ClearedPlace<'merge'>;
 const reachable = { ...place, settings: [] } as unknown as ClearedPlace<'network'>;
 const [one, two] = ['1', '2'].map((digit) => parseCommitOid(digit.repeat(40))) as [CommitOid, CommitOid];
 const identity = { name: 'A', email: 'a@example.invalid' };
@@ -35,10 +36,18 @@ const commands: readonly GitCommand[] = [
   writeCommands.commitTree(place, { tree: one, parents: [two], message, identity }),
   writeCommands.updateRef(place, { ref: branch, next: one, previous: null, identity }),
   writeCommands.endMerge(place),
+  writeCommands.mergeTree(mergeable, one, two),
+  writeCommands.refreshIndex(mergeable),
+  writeCommands.checkOut(mergeable, one, two),
+  writeCommands.startMerge(mergeable, { theirs: two, message, identity }),
   writeCommands.fetch(reachable, remote, access),
   writeCommands.push(reachable, remote, branch, access),
 ];
-const [stage, , commitTree, updateRef, , fetch, push] = commands as [
+const [stage, , commitTree, updateRef, , , , , startMerge, fetch, push] = commands as [
+  GitCommand,
+  GitCommand,
+  GitCommand,
+  GitCommand,
   GitCommand,
   GitCommand,
   GitCommand,
@@ -71,9 +80,30 @@ describe('the commands that change', () => {
     );
   });
 
+  it('W46: a fetch that nobody asked for says so, and is like any other else', () => {
+    const unasked = writeCommands.fetch(reachable, remote, access, 'backgroundFetch');
+    const { background, ...rest } = unasked;
+    expect([background, fetch.background]).toEqual([true, undefined]);
+    expect(rest).toEqual(fetch);
+  });
+
   it('R20: only those that name a person in what they write are told who it is', () => {
     const told = commands.filter(({ environment }) => environment['GIT_COMMITTER_EMAIL'] !== undefined);
-    expect(told.map(({ name }) => name)).toEqual(['commit-tree', 'update-ref']);
+    expect(told.map(({ name }) => name)).toEqual(['commit-tree', 'update-ref', 'merge']);
+  });
+
+  it('R22: a merge stops before its commit, and no setting makes another of it', () => {
+    const words = startMerge.arguments.slice(startMerge.arguments.indexOf('merge'));
+    const pinned = [
+      '--no-commit',
+      '--no-ff',
+      '--no-squash',
+      '--no-autostash',
+      '--no-verify',
+      '--strategy=ort',
+    ];
+    expect(words).toEqual(expect.arrayContaining(pinned));
+    expect(words.slice(-3)).toEqual(['--message=--amend', '--end-of-options', two]);
   });
 
   it('W47: those that speak to another machine, and no other, wait in a queue of their own', () => {

@@ -30,3 +30,28 @@ it('a caller that leaves the queue holds nobody up', async () => {
   (await next)();
   expect(slots.taken).toBe(0);
 });
+
+it('tells when nobody waits, and leaves with its signal', async () => {
+  const slots = createSlots(1);
+  const { signal } = new AbortController();
+  await slots.untilNoneWaits(signal);
+  const give = await slots.take();
+  await slots.untilNoneWaits(signal);
+  const leaving = new AbortController();
+  const waiting = [slots.take(), slots.take(leaving.signal)];
+  let idle = false;
+  const told = slots.untilNoneWaits(signal).then(() => {
+    idle = true;
+  });
+  const impatient = new AbortController();
+  const left = slots.untilNoneWaits(impatient.signal);
+  impatient.abort(new Error('gone'));
+  await expect(left).rejects.toThrow('gone');
+  leaving.abort(new Error('left'));
+  await expect(waiting[1]).rejects.toThrow('left');
+  expect(idle).toBe(false);
+  give();
+  (await waiting[0])?.();
+  await told;
+  expect([idle, slots.taken]).toEqual([true, 0]);
+});

@@ -19,7 +19,7 @@ const defaultHost = '127.0.0.1';
 export const serve: Command = {
   name: 'serve',
   usage:
-    '[--host 127.0.0.1] [--port 7420] [--workspace DIR]... [--allowed-host HOST]... [--trusted-proxy-host HOST]...',
+    '[--host 127.0.0.1] [--port 7420] [--workspace DIR]... [--allowed-host HOST]... [--trusted-proxy-host HOST]... [--fetch-every SECONDS]',
   summary: 'Serve the registered directories over HTTP until SIGTERM or SIGINT.',
   help: [
     '  --host ADDRESS  address to listen on; one that other machines reach needs --allowed-host too',
@@ -27,6 +27,7 @@ export const serve: Command = {
     '  --workspace DIR            register it first, unless it is',
     '  --allowed-host HOST        answer for this Host header beside the loopback names, e.g. box.example:7420',
     '  --trusted-proxy-host HOST  let a proxy on this machine speak for this host',
+    '  --fetch-every SECONDS      fetch from origin so often what clients look at; 10 or more, never by default',
   ],
   options: {
     host: { type: 'string' },
@@ -34,13 +35,15 @@ export const serve: Command = {
     workspace: { type: 'string', multiple: true },
     'allowed-host': { type: 'string', multiple: true },
     'trusted-proxy-host': { type: 'string', multiple: true },
+    'fetch-every': { type: 'string' },
   },
   positionals: [0, 0],
   run: async ({ values, terminal, json, stateDirectory }) => {
     const { host, port, allowedHosts, trustedProxyHosts } = readAddress(values);
+    const fetching = readFetchEvery(values);
     const place = stateDirectory === undefined ? {} : { stateDirectory };
     const stopped = untilStopped();
-    await using service = await createService(place);
+    await using service = await createService({ ...place, ...fetching });
     await using state = await openStandaloneState({
       ...place,
       onAuditFailure: () =>
@@ -98,6 +101,14 @@ function readAddress(values: OptionValues): Address {
     allowedHosts,
     trustedProxyHosts: listOption(values, 'trusted-proxy-host'),
   };
+}
+
+function readFetchEvery(values: OptionValues): { readonly fetchEveryMs?: number } {
+  const seconds = textOption(values, 'fetch-every');
+  if (seconds === undefined) return {};
+  if (!/^\d{2,6}$/.test(seconds) || Number(seconds) < 10)
+    throw new UsageError('--fetch-every takes a number of seconds from 10 to 999999');
+  return { fetchEveryMs: Number(seconds) * 1000 };
 }
 
 /** RFC 6890: 127.0.0.0/8 and ::1 never leave the machine. Any other name may. */

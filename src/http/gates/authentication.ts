@@ -16,6 +16,8 @@ export interface AuthenticationGate {
   readonly identify: (exchange: Exchange) => Promise<Caller | null>;
   /** @throws `authentication_required` | `rate_limited` */
   readonly refuse: (exchange: Exchange) => Promise<never>;
+  /** Asks again for a request that was let in. Credentials that ended meanwhile are no guess at others, so that nothing is counted. */
+  readonly stillHolds: (exchange: Exchange) => Promise<boolean>;
 }
 
 /** @param challenge value of `WWW-Authenticate` (RFC 9110, 11.6.1) */
@@ -50,6 +52,14 @@ export function createAuthenticationGate(
       return null;
     },
     refuse,
+    stillHolds: async (exchange) => {
+      try {
+        const caller = await ask(authenticate, exchange);
+        return caller !== null && caller.subject === exchange.caller?.subject;
+      } catch {
+        return false;
+      }
+    },
   };
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { MergeOutcome } from '../../actions/repository-actions.ts';
 import { AuthorityError } from '../../errors/index.ts';
 import { type Answer, defineRoute, type Route } from '../define-route.ts';
 import { okField, selectorField } from '../fields.ts';
@@ -9,6 +10,7 @@ import type { RouteContext } from '../route-context.ts';
 type Action = (context: RouteContext, selector: string, params: unknown) => Promise<Answer>;
 
 const nameShown = 64;
+const oidText = z.string().regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/);
 
 const actions: Readonly<Record<string, Action>> = {
   commit: action(
@@ -26,17 +28,20 @@ const actions: Readonly<Record<string, Action>> = {
     await service.actions.push(selector, exchange.signal);
     return { ok: true };
   }),
+  pull: action(z.strictObject({}), async ({ service, exchange }, selector) => {
+    const outcome = await service.actions.pull(selector, exchange.signal);
+    return { ok: true, ...merged(outcome), output: outputOf(outcome) };
+  }),
+  updateFromBase: action(z.strictObject({}), async ({ service, exchange }, selector) => {
+    const outcome = await service.actions.updateFromBase(selector, exchange.signal);
+    return { ok: true, ...merged(outcome) };
+  }),
+  mergeToBase: action(z.strictObject({}), async ({ service, exchange }, selector) => {
+    const outcome = await service.actions.mergeToBase(selector, exchange.signal);
+    return { ok: true, ...merged(outcome), mergedInto: outcome.mergedInto };
+  }),
   ...Object.fromEntries(
-    [
-      'pull',
-      'discard',
-      'mergeToBase',
-      'updateFromBase',
-      'createPr',
-      'mergePr',
-      'autoMergeOff',
-      'archive',
-    ].map((name) => [name, notOffered]),
+    ['discard', 'createPr', 'mergePr', 'autoMergeOff', 'archive'].map((name) => [name, notOffered]),
   ),
 };
 
@@ -44,10 +49,13 @@ const actions: Readonly<Record<string, Action>> = {
 export const actionRoute: Route = defineRoute({
   method: 'POST',
   path: '/action',
-  summary: 'Commit, fetch or push.',
+  summary: 'Commit, fetch, push, pull or merge.',
   body: z.strictObject({
     cwd: selectorField,
-    name: z.string().min(1).meta({ description: 'commit, fetch or push.' }),
+    name: z
+      .string()
+      .min(1)
+      .meta({ description: 'commit, fetch, push, pull, updateFromBase or mergeToBase.' }),
     params: z.record(z.string(), z.unknown()).optional().meta({
       description: 'Of commit: message (required), addAll (default true). Of the others: none.',
     }),
@@ -62,11 +70,19 @@ export const actionRoute: Route = defineRoute({
       description: 'The action is done.',
       schema: z.strictObject({
         ok: okField,
-        oid: z
-          .string()
-          .regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/)
+        oid: oidText
           .optional()
-          .meta({ description: 'Of commit: the new commit.' }),
+          .meta({ description: 'Of commit: the new commit. Of a merge: where the branch is now.' }),
+        mergedOid: oidText.optional().meta({ description: 'Of a merge: the commit that was merged.' }),
+        merge: z
+          .enum(['none', 'forward', 'merge'])
+          .optional()
+          .meta({ description: 'What a merge took: nothing, a fast-forward, or a commit.' }),
+        output: z.string().optional().meta({ description: 'Of pull: what it did, for people.' }),
+        mergedInto: z
+          .string()
+          .optional()
+          .meta({ description: 'Of mergeToBase: root of the checkout that has the base.' }),
         warnings: z.array(z.strictObject({ stage: z.string(), code: z.string() })).optional(),
       }),
     },
@@ -89,6 +105,16 @@ function action<Params extends z.ZodType>(
     const read = readShape(schema, params, {}) as z.output<Params>;
     return { status: 200, body: await run(context, selector, read) };
   };
+}
+
+function merged({ kind, oid, mergedOid }: MergeOutcome) {
+  return { oid, mergedOid, merge: kind };
+}
+
+/** The words that people know from `git pull`. */
+function outputOf({ kind, previous, oid }: MergeOutcome): string {
+  if (kind === 'none') return 'Already up to date.';
+  return `Updating ${previous.slice(0, 7)}..${oid.slice(0, 7)}\n${kind === 'forward' ? 'Fast-forward' : 'Merge made.'}`;
 }
 
 /** Only who may act on the repository learns what this server could do there. */

@@ -1,11 +1,13 @@
 import type { Route } from '../define-route.ts';
 import type { HttpOptions } from '../options.ts';
 import { actionRoute } from './action.ts';
+import { actionsRoute } from './actions.ts';
 import { branchesRoute } from './branches.ts';
 import { commitsRoute } from './commits.ts';
 import { detectRoute } from './detect.ts';
 import { diffRoute } from './diff.ts';
 import { directoryDeleteRoute } from './directory-delete.ts';
+import { eventsRoute } from './events.ts';
 import { explainRoute } from './explain.ts';
 import { fileDeleteRoute } from './file-delete.ts';
 import { fileGetRoute } from './file-get.ts';
@@ -38,9 +40,11 @@ export function apiRoutes(options: Pick<HttpOptions, 'signIn'>): readonly Route[
     branchesRoute,
     commitsRoute,
     diffRoute,
+    actionsRoute,
     actionRoute,
     snapshotRoute,
     snapshotsRoute,
+    eventsRoute,
     fileGetRoute,
     filePostRoute,
     filePutRoute,

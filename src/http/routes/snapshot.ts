@@ -15,8 +15,9 @@ export const snapshotRoute: Route = defineRoute({
       schema: z.strictObject({ ok: okField, snapshot: snapshotSchema }),
     },
   },
-  run: async ({ service, exchange }, query) => {
+  run: async ({ service, exchange, caller }, query) => {
     const snapshot = await service.snapshots.read(query.cwd, exchange.signal);
+    if (caller !== null) service.events.note(caller.subject, [query.cwd]);
     return { status: 200, body: { ok: true, snapshot } };
   },
 });

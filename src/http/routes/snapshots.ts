@@ -20,8 +20,9 @@ export const snapshotsRoute: Route = defineRoute({
     'cwds[]': 'cwds must contain paths',
   },
   answers: { 200: { description: 'Snapshots by selector.', schema: snapshotBatchSchema } },
-  run: async ({ service, exchange }, _query, { cwds, partial = false }) => {
+  run: async ({ service, exchange, caller }, _query, { cwds, partial = false }) => {
     const { found, failed } = await service.snapshots.readMany(cwds, { partial }, exchange.signal);
+    if (caller !== null) service.events.note(caller.subject, [...found.keys()]);
     const scope = { requestId: exchange.requestId, root: null };
     const failures = [...failed].map(([selector, error]) => [selector, describeProblem(error, scope)]);
     const body = {

@@ -54,7 +54,7 @@ runBugTable('http', 'R40', {
     },
     'http-ws-sse-origin': async (lab) => {
       const headers = { origin: 'https://evil.test', accept: 'text/event-stream' };
-      const stream = await ask(lab, { ...get('/list', { cwd: lab.plain }), headers }, 403, otherOrigin);
+      const stream = await ask(lab, { ...get('/events', {}), headers }, 403, otherOrigin);
       expect(stream.headers['content-type']).toContain('application/problem+json');
       const upgrade = { ...headers, connection: 'Upgrade', upgrade: 'websocket' };
       await ask(lab, { ...get('/list', { cwd: lab.plain }), headers: upgrade }, 403, otherOrigin);
