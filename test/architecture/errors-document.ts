@@ -3,7 +3,7 @@ import { type CodeRow, errorCodes } from '../../src/errors/index.ts';
 const introduction = `# Error codes
 
 Everything this package refuses or fails with has one of these codes. The list is closed: a code is never renamed and never gets a
-synonym. It is made from \`src/errors/codes.ts\`; \`npx vitest run test/architecture/errors.test.ts --update\` writes it anew.
+synonym. It is made from \`src/errors/codes\`; \`npx vitest run test/architecture/errors.test.ts --update\` writes it anew.
 
 - In the library: \`AuthorityError\` with \`code\`, \`status\`, \`retryable\`, \`details\` and \`cause\`. The message is the title below.
 - Over HTTP: \`application/problem+json\` (RFC 9457) with \`code\`, \`status\`, \`title\`, \`retryable\`, \`details\`, and \`error\` for older

@@ -1,5 +1,11 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { accessCodes } from '../../src/errors/codes/access-codes.ts';
+import { actionCodes } from '../../src/errors/codes/action-codes.ts';
+import { fileCodes } from '../../src/errors/codes/file-codes.ts';
+import { gitCodes } from '../../src/errors/codes/git-codes.ts';
+import { requestCodes } from '../../src/errors/codes/request-codes.ts';
+import { serviceCodes } from '../../src/errors/codes/service-codes.ts';
 import { type CodeRow, errorCodes } from '../../src/errors/index.ts';
 import { errorsDocument } from './errors-document.ts';
 import { projectRoot, readSources } from './source-files.ts';
@@ -21,9 +27,15 @@ describe('the table of error codes', () => {
     expect(new Set(rows.map(([, { title }]) => title)).size).toBe(rows.length);
   });
 
+  it('has no code twice, in no two families', () => {
+    const families = [requestCodes, accessCodes, fileCodes, gitCodes, actionCodes, serviceCodes];
+    const codes = families.flatMap((family) => Object.keys(family));
+    expect(codes.toSorted()).toEqual(Object.keys(errorCodes).toSorted());
+  });
+
   it('has no row that nothing answers with', () => {
     const text = readSources()
-      .filter(({ path }) => path !== 'errors/codes.ts')
+      .filter(({ path }) => !path.startsWith('errors/codes'))
       .map((source) => source.text)
       .join('\n');
     expect(rows.map(([code]) => code).filter((code) => !text.includes(`'${code}'`))).toEqual([]);

@@ -1,0 +1,37 @@
+/** Actions of Git, and the state of a repository that they do not fit. */
+export const actionCodes = {
+  action_unknown: {
+    kind: 'invalid',
+    status: 400,
+    title: 'There is no action of this name.',
+  },
+  commit_message_required: { kind: 'invalid', status: 422, title: 'A commit needs a message.' },
+  identity_missing: {
+    kind: 'unsupported',
+    status: 422,
+    title: 'The Git configuration of the server user names no author for commits.',
+  },
+  action_refused: {
+    kind: 'conflict',
+    status: 409,
+    title: 'The action does not fit the state of the repository.',
+  },
+  unmerged_index: {
+    kind: 'conflict',
+    status: 409,
+    title: 'A merge left conflicts that are not resolved.',
+  },
+  repository_locked: {
+    kind: 'conflict',
+    status: 409,
+    title: 'Another Git holds a lock of the repository, or died over it.',
+    retryable: true,
+  },
+  ref_moved: {
+    kind: 'conflict',
+    status: 409,
+    title: 'Somebody else moved the branch meanwhile.',
+    retryable: true,
+  },
+  remote_missing: { kind: 'unsupported', status: 502, title: 'The repository has no remote named origin.' },
+} as const;
