@@ -53,6 +53,11 @@ export function createRefusingService(missing: AuthorityError, options: ServiceO
     reads: { branches: refuse, commits: refuse, diff: refuse },
     actions: { commit: refuse, fetch: refuse, push: refuse },
     snapshots: { read: refuse, readMany: refuse },
+    sessions:
+      options.sessions === 'embedded' || (options.sessions === undefined && options.registry === undefined)
+        ? { list: refuse, create: refuse, move: refuse, renew: refuse, close: refuse }
+        : null,
+    occupants: refuse,
     confirmWorkspace: refuse,
     readiness: async () => refusingReadiness(missing, options),
     close: () => gate.close(),
@@ -77,6 +82,7 @@ function refusingReadiness(
     },
     prover: { mode: prover, active: 'none', nodegit: 'absent', gitVersion: null },
     registry: { readable: false, rows: null, code },
+    sessions: { readable: false, open: null, code },
     roots: [],
   };
 }

@@ -22,6 +22,7 @@ export const roomRules: Readonly<Record<string, RoomRule>> = {
     files: ['registry/workspace-registry.ts'],
   },
   actions: { rooms: ['errors', 'capability', 'git', 'mutation', 'authority'] },
+  sessions: { rooms: ['errors', 'capability', 'mutation'] },
   snapshot: {
     rooms: ['errors', 'capability', 'git', 'authority'],
     files: ['proof/stamp.ts'],
@@ -39,6 +40,7 @@ export const roomRules: Readonly<Record<string, RoomRule>> = {
       'authority',
       'actions',
       'snapshot',
+      'sessions',
     ],
   },
   http: {
@@ -50,6 +52,7 @@ export const roomRules: Readonly<Record<string, RoomRule>> = {
       'capability/file-capability.ts',
       'files/workspace-files.ts',
       'registry/workspace-registry.ts',
+      'sessions/session-table.ts',
       'snapshot/snapshot.ts',
     ],
   },
@@ -84,6 +87,8 @@ export const builtinRules: Readonly<Record<string, readonly string[]>> = {
     'capability/state-log.ts',
     'authority/canonical-path.ts',
     'git/read-link.ts',
+    'sessions/directory-lookup.ts',
+    'sessions/processes-inside.ts',
   ],
   'node:module': ['native/load.ts'],
   'node:worker_threads': ['native/load.ts'],

@@ -118,6 +118,8 @@ export function memoryService(roots: MemoryRoots, overrides: Partial<WorkspaceFi
       diff: () => Promise.reject(new AuthorityError('git_repository_required')),
     },
     actions: { commit: noRepository, fetch: noRepository, push: noRepository },
+    sessions: null,
+    occupants: () => Promise.reject(new AuthorityError('session_guard_unavailable')),
     confirmWorkspace: () => Promise.reject(new AuthorityError('not_offered')),
     readiness: async () => memoryReadiness,
     close: async () => undefined,
@@ -131,6 +133,7 @@ const memoryReadiness: Readiness = {
   kernel: { openat2: true, code: null, hint: null },
   prover: { mode: 'git', active: 'git', nodegit: 'absent', gitVersion: '2.39.5' },
   registry: { readable: true, rows: 1, code: null },
+  sessions: { readable: true, open: 0, code: null },
   roots: [],
 };
 
