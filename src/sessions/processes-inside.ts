@@ -5,7 +5,7 @@ import { isAtOrBelow, type OccupiedDirectory } from './occupied-directory.ts';
 export interface ProcessesInside {
   /** Ids of the processes that work in the directory or below it, in ascending order. */
   readonly inside: readonly number[];
-  /** Processes of this user of which that cannot be told. */
+  /** Processes of this user of which that cannot be told, though the kernel would let it be. */
   readonly unreadable: number;
 }
 
@@ -13,10 +13,14 @@ const atOnce = 16;
 /** What proc(5) appends to the path of a directory that was removed. */
 const deletedMark = ' (deleted)';
 
+/** It ended meanwhile (a zombie has no working directory either), is a thread of the kernel, or has more privileges. */
+const notOurs = new Set(['ENOENT', 'ESRCH', 'EACCES', 'EPERM']);
+
 /**
  * Processes of this user (as root: of everybody) whose working directory is in the directory, by proc(5).
  *
- * Not promised: processes of other PID namespaces or users, those that only hold files open, and whoever comes a moment later.
+ * Not promised: processes of other PID namespaces or users, those with privileges that this process lacks (ptrace(2), access mode
+ * checking: an init outside a container, a program that may not be looked into), those that only hold files open, and whoever comes a moment later.
  * @throws `session_guard_unavailable` where /proc cannot be listed
  */
 export async function findProcessesInside(
@@ -58,8 +62,6 @@ async function isInside(entry: string, { paths, place }: OccupiedDirectory): Pro
     const facts = await stat(`${entry}/cwd`, { bigint: true });
     return facts.dev === place.device && facts.ino === place.inode;
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    // It ended meanwhile (zombies have no working directory either), or is a thread of the kernel.
-    return code === 'ENOENT' || code === 'ESRCH' ? false : null;
+    return notOurs.has((error as NodeJS.ErrnoException).code ?? '') ? false : null;
   }
 }
