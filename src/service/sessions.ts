@@ -3,9 +3,11 @@ import type { Authority } from '../authority/authority.ts';
 import { parseBeneathPath } from '../capability/beneath-path.ts';
 import type { FileCapability } from '../capability/file-capability.ts';
 import { followLinks } from '../capability/follow-links.ts';
+import type { NativePath } from '../capability/handles.ts';
+import type { HeldRoot } from '../capability/held-root.ts';
 import { displayPath, rootPath } from '../capability/native-path.ts';
 import { runningProcess } from '../capability/process-owner.ts';
-import { refusalOf } from '../capability/refusal.ts';
+import { codeOf, refusalOf } from '../capability/refusal.ts';
 import { AuthorityError } from '../errors/index.ts';
 import type { NewSessionRequest, Sessions } from '../service.ts';
 import { readClock, type SessionLife } from '../sessions/session-life.ts';
@@ -78,8 +80,7 @@ async function directoryIn(capability: FileCapability, path: string | undefined)
   if (path === undefined) return root;
   try {
     return await followLinks(held, parseBeneathPath(path), async (canonical) => {
-      (await held.directory.openDirectory(canonical)).close();
-      await held.guard.check(canonical);
+      await openAsDirectory(held, canonical);
       const name = displayPath(canonical);
       if (name === rootPath) return root;
       // Its place could not be written down.
@@ -91,6 +92,18 @@ async function directoryIn(capability: FileCapability, path: string | undefined)
   } catch (error) {
     throw refusalOf(error);
   }
+}
+
+async function openAsDirectory(held: HeldRoot, path: NativePath): Promise<void> {
+  try {
+    (await held.directory.openDirectory(path)).close();
+  } catch (error) {
+    if (codeOf(error) !== 'ENOTDIR') throw error;
+    // Says only that some component is no directory. Where the path exists, it was the last one; else this throws.
+    await held.directory.stat(path, held.guard);
+    throw new AuthorityError('not_directory', { cause: error });
+  }
+  await held.guard.check(path);
 }
 
 function lifeOf({ leaseSeconds, process: owner }: NewSessionRequest): SessionLife {

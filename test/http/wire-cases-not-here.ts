@@ -32,13 +32,14 @@ export const elsewhereRows: Readonly<Record<string, string>> = {
   'run-parallel-commit': 'test/actions/concurrency.test.ts',
   'run-hooks-off': 'test/actions/commit.test.ts',
   'run-branch-option': 'test/actions/network.test.ts',
+  'run-archive-guard': 'test/sessions/host-guard.test.ts',
+  'run-source-guard-none': 'test/sessions/host-guard.test.ts',
 };
 
 const events = 'events are not offered yet: /events';
 const actions = 'these Git actions are not offered yet: pull, discard, mergeToBase, updateFromBase';
 const worktrees = 'worktrees are not made, archived or cleaned up yet: POST /worktrees and what is below it';
 const forge = 'the forge is not asked yet: /pull, /pulls, pull requests as worktrees';
-const sessions = 'there is no session guard yet';
 
 /** Rows of what is not offered yet, and what they wait for. */
 export const laterRows: Readonly<Record<string, string>> = {
@@ -103,7 +104,5 @@ export const laterRows: Readonly<Record<string, string>> = {
   'run-create-pr-fork': forge,
   'run-create-pr-taken': forge,
   'run-create-pr-temp-ref': forge,
-  'run-archive-guard': sessions,
-  'run-source-guard-none': sessions,
-  'run-cleanup-subdir-session': sessions,
+  'run-cleanup-subdir-session': worktrees,
 };
