@@ -33,8 +33,8 @@ export type SessionTable = ReadonlyMap<string, SessionRow>;
 const tableBytes = 16 * 1024 * 1024;
 const idShape = /^[A-Za-z0-9_-]{8,120}$/;
 /** The longest lease: a day. */
-export const longestLeaseSeconds: number = 24 * 60 * 60;
-export const shortestLeaseSeconds = 5;
+const longestLeaseSeconds = 24 * 60 * 60;
+const shortestLeaseSeconds = 5;
 
 /** `sessions.json`, version 1: `{"version": 1, "sessions": [...]}` with the fields of `SessionRow`, all present, no others. */
 export const sessionTableFormat: StateFormat<SessionTable> = jsonState({

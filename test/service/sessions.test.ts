@@ -87,6 +87,24 @@ describe('a session that comes while its directory is set aside', () => {
     return false;
   }
 
+  /** First one after the other, then ever closer to it or further behind, each of both in turn. */
+  async function inEitherOrder(
+    round: number,
+    come: () => Promise<boolean>,
+    remove: () => Promise<boolean>,
+  ): Promise<readonly [boolean, boolean]> {
+    if (round === 0) return [await come(), await remove()];
+    if (round === 1) {
+      const removed = await remove();
+      return [await come(), removed];
+    }
+    const later = async (act: () => Promise<boolean>): Promise<boolean> => {
+      for (let turn = 0; turn < round * 20; turn += 1) await new Promise(setImmediate);
+      return act();
+    };
+    return Promise.all(round % 2 === 0 ? [come(), later(remove)] : [later(come), remove()]);
+  }
+
   it.each(['create', 'move'] as const)(
     'R28: sg-race-new-session: %s and removal never both win',
     async (act) => {
@@ -106,21 +124,17 @@ describe('a session that comes while its directory is set aside', () => {
       for (let round = 0; round < 60; round += 1) {
         const id = `session-${round}`;
         if (act === 'move') await one.sessions?.create({ id, cwd: elsewhere });
-        // Now one is earlier and now the other.
-        const pause = async (turns: number): Promise<void> => {
-          for (let turn = 0; turn < turns; turn += 1) await new Promise(setImmediate);
+        const come = async (): Promise<boolean> => {
+          const coming =
+            act === 'create' ? one.sessions?.create({ id, cwd: app }) : one.sessions?.move(id, { cwd: app });
+          return (
+            coming?.then(
+              () => true,
+              () => false,
+            ) ?? false
+          );
         };
-        const coming = pause(round % 2 === 0 ? 0 : round * 20).then(() =>
-          act === 'create' ? one.sessions?.create({ id, cwd: app }) : one.sessions?.move(id, { cwd: app }),
-        );
-        const removing = pause(round % 2 === 0 ? round * 20 : 0).then(() => setAside(guard));
-        const [came, removed] = [
-          await coming.then(
-            () => true,
-            () => false,
-          ),
-          await removing,
-        ];
+        const [came, removed] = await inEitherOrder(round, come, () => setAside(guard));
         expect(came && removed, `round ${round}`).toBe(false);
         outcomes.add(came ? 'came' : removed ? 'removed' : 'neither');
         const row = (await two.sessions?.list())?.find((candidate) => candidate.id === id);
