@@ -5,6 +5,8 @@ import type { Events } from './events/events.ts';
 import type { WorkspaceFiles } from './files/workspace-files.ts';
 import type { WorkspaceRow } from './registry/workspace-registry.ts';
 import type { RepositoryReads } from './service/repository-reads.ts';
+import type { Occupant } from './sessions/session-survey.ts';
+import type { SessionRow } from './sessions/session-table.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
 import type { Snapshots } from './snapshot/snapshots.ts';
 
@@ -23,6 +25,10 @@ export { createService } from './service/create-service.ts';
 export type { ActionLadder, RepositoryReads } from './service/repository-reads.ts';
 export type { ServiceLimits, ServiceOptions } from './service/service-options.ts';
 
+export type { GuardedSession, SessionGuard, SessionPlace } from './sessions/session-guard.ts';
+export type { Instant, SessionLife } from './sessions/session-life.ts';
+export type { Occupant } from './sessions/session-survey.ts';
+export type { SessionMove, SessionRow } from './sessions/session-table.ts';
 export type {
   Difference,
   PlainSnapshot,
@@ -43,6 +49,13 @@ export interface Service extends AsyncDisposable {
   readonly actions: RepositoryActions;
   readonly snapshots: Pick<Snapshots, 'read' | 'readMany'>;
   readonly events: Pick<Events<Snapshot>, 'subscribe' | 'note'>;
+  /** Null where the host knows the sessions. */
+  readonly sessions: Sessions | null;
+  /**
+   * Who is in a workspace or worktree, now (R28). Empty: nobody is.
+   * @throws as `Authority.authorize` | `session_guard_unavailable`: it cannot be told, so it counts as occupied
+   */
+  occupants(selector: string, signal?: AbortSignal): Promise<readonly Occupant[]>;
   /**
    * Accepts what stands under a registered path now as the workspace, after it was replaced on purpose (decisions 1.9). In the embedded
    * registry this renews the row; for a row of the host's registry it renews the identity that is pinned in the state directory.
@@ -67,6 +80,48 @@ export interface Workspaces {
   confirm(path: string): Promise<WorkspaceRow>;
 }
 
+/**
+ * Where agents and people work, as far as they say so. A session keeps what it occupies from being archived or cleaned up. All throw
+ * `session_guard_unavailable` and `state_unavailable`.
+ */
+export interface Sessions {
+  /** Those that have not ended. */
+  list(): Promise<readonly SessionRow[]>;
+  /** @throws as `Authority.authorize` | `session_already_exists` | `session_owner_unknown` | `not_directory` | `invalid_path` | ... */
+  create(request: NewSessionRequest, signal?: AbortSignal): Promise<SessionRow>;
+  /**
+   * Changes the directory it works in, and renews it; the one it was created in counts on. Until this resolves, both do.
+   * @throws `session_not_found` | as `Authority.authorize` | `not_directory` | `invalid_path` | ...
+   */
+  move(id: string, place: SessionPlaceRequest, signal?: AbortSignal): Promise<SessionRow>;
+  /** Begins a lease anew; changes nothing of other sessions. @throws `session_not_found`: it ended and must be created anew */
+  renew(id: string, signal?: AbortSignal): Promise<SessionRow>;
+  /** @throws `session_not_found` */
+  close(id: string, signal?: AbortSignal): Promise<SessionRow>;
+}
+
+export interface SessionPlaceRequest {
+  /** A selector. */
+  readonly cwd: string;
+  /** A directory below it; default: the selector itself. */
+  readonly path?: string;
+}
+
+export interface NewSessionRequest extends SessionPlaceRequest {
+  /** 8 to 120 letters, digits, `_` and `-`; made up by default. */
+  readonly id?: string;
+  /** The session ends when it was not renewed for so many seconds, 5 to 86,400. */
+  readonly leaseSeconds?: number;
+  /** The session ends with this process of the machine of this service; with neither, it ends only when it is closed. */
+  readonly process?: SessionProcess;
+}
+
+export interface SessionProcess {
+  readonly pid: number;
+  /** Field 22 of /proc/<pid>/stat (proc(5)), which tells it from a later process of the same number. */
+  readonly startTime: string;
+}
+
 export interface AddWorkspaceOptions {
   readonly title?: string;
   readonly allowMounts?: boolean;
@@ -86,6 +141,12 @@ export interface Readiness {
   readonly registry: {
     readonly readable: boolean;
     readonly rows: number | null;
+    readonly code: string | null;
+  };
+  readonly sessions: {
+    readonly readable: boolean;
+    /** Sessions that have not ended. */
+    readonly open: number | null;
     readonly code: string | null;
   };
   readonly roots: readonly RootReadiness[];

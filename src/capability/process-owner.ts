@@ -36,6 +36,16 @@ export function currentProcess(): ProcessOwner {
   }
 }
 
+/**
+ * The process that runs under this number now, seen from the PID namespace of this one; null when there is none, or it is hidden.
+ * @throws `state_unavailable` where /proc is not mounted
+ */
+export function runningProcess(pid: number): ProcessOwner | null {
+  const { pidNamespace, boot } = currentProcess();
+  const startTime = startTimeOf(String(pid));
+  return startTime === null ? null : { pid: String(pid), startTime, pidNamespace, boot };
+}
+
 /** Whether a process still runs. A process that exists but cannot be read counts as alive. */
 export function stateOf(owner: ProcessOwner): OwnerState {
   const self = currentProcess();

@@ -1,13 +1,15 @@
 import { AuthorityError, isAuthorityError } from '../errors/index.ts';
 import type { FileStamp, StateDirectory, StateReading } from './state-directory.ts';
 
+export type UnavailableCode = 'registry_unavailable' | 'session_guard_unavailable' | 'state_unavailable';
+
 /** What one kind of state file is. */
 export interface StateFormat<Content> {
   readonly name: string;
   /** Bytes at most. */
   readonly limit: number;
   /** Code of a reading that fails. */
-  readonly unavailable: 'registry_unavailable' | 'state_unavailable';
+  readonly unavailable: UnavailableCode;
   /** Whether it stays known on disk, by the file `<name>.initialised`, that this one was written. */
   readonly remembered: boolean;
   /** What stands for a file that was never written. */
@@ -177,7 +179,7 @@ export class StateFile<Content> {
     return new AuthorityError(this.#format.unavailable, { details: error.details, cause: error });
   }
 
-  #refusal(code: 'registry_unavailable' | 'state_unavailable', reason: string): AuthorityError {
+  #refusal(code: UnavailableCode, reason: string): AuthorityError {
     return new AuthorityError(code, { details: { file: this.#format.name, reason } });
   }
 }

@@ -4,6 +4,7 @@ import { fileCodes } from './codes/file-codes.ts';
 import { gitCodes } from './codes/git-codes.ts';
 import { requestCodes } from './codes/request-codes.ts';
 import { serviceCodes } from './codes/service-codes.ts';
+import { sessionCodes } from './codes/session-codes.ts';
 
 /**
  * The closed table of everything this package refuses or fails with. A code is never renamed and never gets a synonym;
@@ -34,12 +35,14 @@ export const errorCodes: typeof requestCodes &
   typeof fileCodes &
   typeof gitCodes &
   typeof actionCodes &
+  typeof sessionCodes &
   typeof serviceCodes = {
   ...requestCodes,
   ...accessCodes,
   ...fileCodes,
   ...gitCodes,
   ...actionCodes,
+  ...sessionCodes,
   ...serviceCodes,
 };
 

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { readShape, type ShapeTexts } from './gates/shape.ts';
 import type { RouteContext } from './route-context.ts';
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** What a route gives back. `null`: the route has sent its answer itself. */
 export interface Answer {

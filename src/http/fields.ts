@@ -27,6 +27,11 @@ export const baseField: z.ZodString = z.string().meta({
     'Full object name, `refs/heads/x`, `refs/remotes/origin/x`, `origin/x`, or a branch, whose copy on `origin` comes first.',
 });
 
+export const sessionIdField: z.ZodString = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{8,120}$/)
+  .meta({ description: 'Id of a session: 8 to 120 letters, digits, `_` and `-`.' });
+
 export const okField: z.ZodLiteral<true> = z.literal(true);
 export const sha1Field: z.ZodString = z.string().regex(/^[0-9a-f]{40}$/);
 export const etagField: z.ZodString = z.string().regex(/^"sha256-[A-Za-z0-9_-]+"$/);

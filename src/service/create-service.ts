@@ -23,6 +23,10 @@ import { createProvers } from '../proof/provers.ts';
 import { openFileRegistry } from '../registry/file-registry.ts';
 import { createPinStore } from '../registry/workspace-pins.ts';
 import type { Service } from '../service.ts';
+import { openFileSessions } from '../sessions/file-sessions.ts';
+import { createOccupation } from '../sessions/occupation.ts';
+import { directoryOf } from '../sessions/occupied-directory.ts';
+import type { SessionStore } from '../sessions/session-store.ts';
 import { createSnapshots } from '../snapshot/snapshots.ts';
 import { confirmHostWorkspace } from './host-workspaces.ts';
 import { type Logger, silentLogger } from './logger.ts';
@@ -33,6 +37,7 @@ import { recoverState } from './recover-state.ts';
 import { createRefusingService, findBinding } from './refusing-service.ts';
 import { createRepositoryReads } from './repository-reads.ts';
 import type { ServiceOptions } from './service-options.ts';
+import { createSessions } from './sessions.ts';
 import { createUserReader } from './user-reader.ts';
 import { createWorkspaces } from './workspaces.ts';
 
@@ -77,6 +82,9 @@ async function compose(
   const embedded = options.registry === undefined ? await openFileRegistry(state, gate) : null;
   const registry = options.registry ?? embedded;
   if (registry === null) throw new TypeError('no registry');
+  const store = await openStore(state, gate, options);
+  const guard = options.sessions === undefined || options.sessions === 'embedded' ? store : options.sessions;
+  const occupation = createOccupation(guard);
   const deathGuard = deathGuardPath();
   const git = createGitRunner({ deathGuard, ...pick('concurrency', limits.gitProcesses) });
   const configuration = createConfigurationGate(git, options.allowedDrivers);
@@ -151,11 +159,18 @@ async function compose(
     actions: createRepositoryActions({ ...actionContext, fetches }),
     snapshots,
     events,
+    sessions: store === null ? null : createSessions({ store, authority }),
+    occupants: async (selector, signal) => {
+      await using capability = await authority.authorize(selector, signal);
+      const occupants = await (await occupation.survey(signal)).occupants(directoryOf(capability));
+      await capability.assertCurrent(signal);
+      return occupants;
+    },
     confirmWorkspace: (path) =>
       workspaces === null
         ? confirmHostWorkspace({ registry, pins, surveyor: authority, state }, path)
         : workspaces.confirm(path),
-    readiness: () => readReadiness({ binding, registry, authority, provers }),
+    readiness: () => readReadiness({ binding, registry, authority, provers, guard }),
     close: () => {
       closed ??= close();
       return closed;
@@ -163,6 +178,20 @@ async function compose(
     [Symbol.asyncDispose]: () => service.close(),
   };
   return service;
+}
+
+/** Null where the host knows the sessions, or nobody does. */
+async function openStore(
+  state: StateDirectory,
+  gate: MutationGate,
+  { registry, sessions, logger = silentLogger }: ServiceOptions,
+): Promise<SessionStore | null> {
+  const isOurs = sessions === 'embedded' || (sessions === undefined && registry === undefined);
+  if (!isOurs) return null;
+  return openFileSessions(state, gate, {
+    onEnded: ({ id, life }) =>
+      logger.info({ session: id, ends: life.ends }, 'session ended without being closed'),
+  });
 }
 
 /** A leftover does no harm where it lies, so a start never fails for it. */

@@ -5,6 +5,8 @@ import { type NativeBinding, openat2Hint } from '../native/index.ts';
 import type { Provers } from '../proof/provers.ts';
 import type { WorkspaceRegistry } from '../registry/workspace-registry.ts';
 import type { Readiness, RootReadiness } from '../service.ts';
+import { readSessions } from '../sessions/check-sessions.ts';
+import type { SessionGuard } from '../sessions/session-guard.ts';
 import { version } from './version.ts';
 
 export interface ReadinessSources {
@@ -12,6 +14,7 @@ export interface ReadinessSources {
   readonly registry: WorkspaceRegistry;
   readonly authority: Authority;
   readonly provers: Provers;
+  readonly guard: SessionGuard | null;
 }
 
 /** Each root is opened and proven; more than these would make a check of health a load of its own. `registry.rows` counts them all. */
@@ -26,8 +29,9 @@ export async function readReadiness(sources: ReadinessSources): Promise<Readines
   const roots = await inTurns(paths.slice(0, reportedRoots), rootsAtOnce, (path) =>
     rootReadiness(sources.authority, path),
   );
+  const sessions = await sessionReadiness(sources.guard);
   const ready = kernel.openat2 && registry.readable && prover.active !== 'none';
-  return { ready, version, kernel, prover, registry, roots };
+  return { ready, version, kernel, prover, registry, sessions, roots };
 }
 
 function kernelReadiness(binding: NativeBinding): Readiness['kernel'] {
@@ -47,6 +51,16 @@ async function registryReadiness(
   } catch (error) {
     const code = isAuthorityError(error) ? error.code : 'registry_unavailable';
     return { registry: { readable: false, rows: null, code }, paths: [] };
+  }
+}
+
+/** Without a session guard files and Git work all the same; nothing is archived. */
+async function sessionReadiness(guard: SessionGuard | null): Promise<Readiness['sessions']> {
+  try {
+    const { length } = await readSessions(guard);
+    return { readable: true, open: length, code: null };
+  } catch (error) {
+    return { readable: false, open: null, code: isAuthorityError(error) ? error.code : 'internal_error' };
   }
 }
 

@@ -62,6 +62,11 @@ export function createRefusingService(missing: AuthorityError, options: ServiceO
     },
     snapshots: { read: refuse, readMany: refuse },
     events: { subscribe: refuse, note: () => undefined },
+    sessions:
+      options.sessions === 'embedded' || (options.sessions === undefined && options.registry === undefined)
+        ? { list: refuse, create: refuse, move: refuse, renew: refuse, close: refuse }
+        : null,
+    occupants: refuse,
     confirmWorkspace: refuse,
     readiness: async () => refusingReadiness(missing, options),
     close: () => gate.close(),
@@ -86,6 +91,7 @@ function refusingReadiness(
     },
     prover: { mode: prover, active: 'none', nodegit: 'absent', gitVersion: null },
     registry: { readable: false, rows: null, code },
+    sessions: { readable: false, open: null, code },
     roots: [],
   };
 }

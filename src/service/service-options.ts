@@ -6,6 +6,7 @@ import type { NativeBinding } from '../native/binding.ts';
 import type { ManagedRoot } from '../proof/managed-namespace.ts';
 import type { NodegitState, ProverMode } from '../proof/provers.ts';
 import type { WorkspaceRegistry } from '../registry/workspace-registry.ts';
+import type { SessionGuard } from '../sessions/session-guard.ts';
 import type { FollowTimes } from '../snapshot/followed-snapshot.ts';
 import type { Logger } from './logger.ts';
 
@@ -14,6 +15,11 @@ export interface ServiceOptions {
   readonly stateDirectory?: string;
   /** The host's own registry. Without it the service keeps `registry.json` in the state directory. */
   readonly registry?: WorkspaceRegistry;
+  /**
+   * Who says which sessions there are: the host, or `embedded`, `sessions.json` in the state directory, which is the default beside the embedded
+   * registry. A host with a registry of its own that names neither has no session guard, and nothing is ever archived or cleaned up there.
+   */
+  readonly sessions?: SessionGuard | 'embedded';
   /** Where managed worktrees lie; default: `worktrees` in the state directory. A host that has some elsewhere names both. */
   readonly managedRoots?: readonly ManagedRoot[];
   /** Default `auto`. */

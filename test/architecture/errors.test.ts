@@ -6,6 +6,7 @@ import { fileCodes } from '../../src/errors/codes/file-codes.ts';
 import { gitCodes } from '../../src/errors/codes/git-codes.ts';
 import { requestCodes } from '../../src/errors/codes/request-codes.ts';
 import { serviceCodes } from '../../src/errors/codes/service-codes.ts';
+import { sessionCodes } from '../../src/errors/codes/session-codes.ts';
 import { type CodeRow, errorCodes } from '../../src/errors/index.ts';
 import { errorsDocument } from './errors-document.ts';
 import { projectRoot, readSources } from './source-files.ts';
@@ -28,7 +29,15 @@ describe('the table of error codes', () => {
   });
 
   it('has no code twice, in no two families', () => {
-    const families = [requestCodes, accessCodes, fileCodes, gitCodes, actionCodes, serviceCodes];
+    const families = [
+      requestCodes,
+      accessCodes,
+      fileCodes,
+      gitCodes,
+      actionCodes,
+      sessionCodes,
+      serviceCodes,
+    ];
     const codes = families.flatMap((family) => Object.keys(family));
     expect(codes.toSorted()).toEqual(Object.keys(errorCodes).toSorted());
   });

@@ -26,6 +26,7 @@ export const roomRules: Readonly<Record<string, RoomRule>> = {
     rooms: ['errors', 'capability', 'git', 'mutation', 'authority'],
     files: ['events/clock.ts'],
   },
+  sessions: { rooms: ['errors', 'capability', 'mutation'] },
   snapshot: {
     rooms: ['errors', 'capability', 'git', 'authority', 'events'],
     files: ['proof/stamp.ts'],
@@ -44,6 +45,7 @@ export const roomRules: Readonly<Record<string, RoomRule>> = {
       'events',
       'actions',
       'snapshot',
+      'sessions',
     ],
   },
   http: {
@@ -56,6 +58,7 @@ export const roomRules: Readonly<Record<string, RoomRule>> = {
       'events/feed-event.ts',
       'files/workspace-files.ts',
       'registry/workspace-registry.ts',
+      'sessions/session-table.ts',
       'snapshot/snapshot.ts',
     ],
   },
@@ -90,6 +93,8 @@ export const builtinRules: Readonly<Record<string, readonly string[]>> = {
     'capability/state-log.ts',
     'authority/canonical-path.ts',
     'git/read-link.ts',
+    'sessions/directory-lookup.ts',
+    'sessions/processes-inside.ts',
   ],
   'node:module': ['native/load.ts'],
   'node:worker_threads': ['native/load.ts'],

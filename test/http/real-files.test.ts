@@ -118,6 +118,7 @@ describe('the API over real directories', () => {
     await put(join(lab.plain, 'image.png'), 'image');
     const made = join(lab.sandbox, 'made');
     await mkdir(made);
+    await mkdir(join(lab.plain, 'directory-of-session'));
     const { plain: cwd, repo } = lab;
     const managed = await addOwnWorktree(repo, lab.managedRoot, 'shaped', 'Title');
     const create = { 'if-none-match': '*' };
@@ -155,6 +156,17 @@ describe('the API over real directories', () => {
       get('/workspaces', {}),
       change('POST', '/workspaces/confirm', { path: made }),
       change('DELETE', '/workspaces', { path: made }),
+      change('POST', '/sessions', {
+        cwd,
+        path: 'directory-of-session',
+        id: 'session-shaped',
+        leaseSeconds: 60,
+      }),
+      change('PATCH', '/sessions', { id: 'session-shaped', cwd: managed }),
+      get('/sessions', {}),
+      get('/sessions/occupants', { cwd: managed }),
+      get('/sessions/occupants', { cwd: repo }),
+      change('DELETE', '/sessions', { id: 'session-shaped' }),
       { path: '/healthz' },
       { path: '/readyz' },
       { path: '/openapi.json' },

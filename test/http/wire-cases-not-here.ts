@@ -37,12 +37,13 @@ export const elsewhereRows: Readonly<Record<string, string>> = {
   'run-pull-premerge': 'test/http/action-merges.test.ts',
   'run-pull-conflict': 'test/actions/pull.test.ts',
   'run-update-conflict': 'test/http/action-merges.test.ts',
+  'run-archive-guard': 'test/sessions/host-guard.test.ts',
+  'run-source-guard-none': 'test/sessions/host-guard.test.ts',
 };
 
 const actions = 'these Git actions are not offered yet: discard';
 const worktrees = 'worktrees are not made, archived or cleaned up yet: POST /worktrees and what is below it';
 const forge = 'the forge is not asked yet: /pull, /pulls, pull requests as worktrees';
-const sessions = 'there is no session guard yet';
 
 /** Rows of what is not offered yet, and what they wait for. */
 export const laterRows: Readonly<Record<string, string>> = {
@@ -102,7 +103,5 @@ export const laterRows: Readonly<Record<string, string>> = {
   'run-create-pr-fork': forge,
   'run-create-pr-taken': forge,
   'run-create-pr-temp-ref': forge,
-  'run-archive-guard': sessions,
-  'run-source-guard-none': sessions,
-  'run-cleanup-subdir-session': sessions,
+  'run-cleanup-subdir-session': worktrees,
 };

@@ -128,6 +128,8 @@ export function memoryService(roots: MemoryRoots, overrides: Partial<WorkspaceFi
       updateFromBase: noRepository,
       mergeToBase: noRepository,
     },
+    sessions: null,
+    occupants: () => Promise.reject(new AuthorityError('session_guard_unavailable')),
     confirmWorkspace: () => Promise.reject(new AuthorityError('not_offered')),
     readiness: async () => memoryReadiness,
     close: async () => undefined,
@@ -141,6 +143,7 @@ const memoryReadiness: Readiness = {
   kernel: { openat2: true, code: null, hint: null },
   prover: { mode: 'git', active: 'git', nodegit: 'absent', gitVersion: '2.39.5' },
   registry: { readable: true, rows: 1, code: null },
+  sessions: { readable: true, open: 0, code: null },
   roots: [],
 };
 

@@ -19,6 +19,8 @@ import { mkdirRoute } from './mkdir.ts';
 import { openapiRoute } from './openapi.ts';
 import { rawRoute } from './raw.ts';
 import { renameRoute } from './rename.ts';
+import { sessionOccupantsRoute } from './session-occupants.ts';
+import { sessionsDeleteRoute, sessionsGetRoute, sessionsPatchRoute, sessionsPostRoute } from './sessions.ts';
 import { signInRoute } from './sign-in.ts';
 import { snapshotRoute } from './snapshot.ts';
 import { snapshotsRoute } from './snapshots.ts';
@@ -59,6 +61,11 @@ export function apiRoutes(options: Pick<HttpOptions, 'signIn'>): readonly Route[
     workspacesPostRoute,
     workspacesDeleteRoute,
     workspacesConfirmRoute,
+    sessionsGetRoute,
+    sessionsPostRoute,
+    sessionsPatchRoute,
+    sessionsDeleteRoute,
+    sessionOccupantsRoute,
     ...healthRoutes,
   ];
   if (options.signIn !== undefined) routes.push(signInRoute(options.signIn));

@@ -65,7 +65,7 @@ export function get(route: string, parameters: Readonly<Record<string, string>>)
 }
 
 export function change(
-  method: 'POST' | 'PUT' | 'DELETE',
+  method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
   path: string,
   json: unknown,
   headers: TestRequest['headers'] = {},

@@ -10,7 +10,7 @@ const areas: Readonly<Record<string, string>> = {
   'git-args': 'git-args.test.ts',
   worktree: 'worktree.test.ts',
   pr: 'the forge is not asked yet',
-  'session-guard': 'there is no session guard yet',
+  'session-guard': 'session-guard.test.ts',
 };
 
 it('every area of the public bugs is run in this folder, or waits for a feature', () => {
