@@ -1,5 +1,6 @@
 import type { RepositoryCapability } from '../capability/repository-capability.ts';
 import { AuthorityError, isAuthorityError } from '../errors/index.ts';
+import { standingLock } from '../git/lock-file.ts';
 import { isIndexLocked } from '../git/operation-state.ts';
 
 /** A person's own Git holds the index for milliseconds; a dead one for ever. */
@@ -9,7 +10,7 @@ const pauseMs = 20;
 /**
  * Tries a command again while somebody holds the lock of the index, for some seconds at most. The lock is never broken: it has no owner
  * whose death could be proven.
- * @throws `repository_locked` (details.what `index`) | what the command throws
+ * @throws `repository_locked` (details.what `index`, details.recovery) | what the command throws
  */
 export async function whileLocked<Result>(
   capability: RepositoryCapability,
@@ -28,7 +29,9 @@ export async function whileLocked<Result>(
 }
 
 function indexLocked(): AuthorityError {
-  return new AuthorityError('repository_locked', { details: { what: 'index' } });
+  return new AuthorityError('repository_locked', {
+    details: { what: 'index', recovery: standingLock('index.lock', 'git dir') },
+  });
 }
 
 function isLock(error: unknown): boolean {

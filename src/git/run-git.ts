@@ -39,7 +39,8 @@ export interface GitResult {
 export interface GitRunner {
   /**
    * Runs the command under the death guard: it and all it started are killed at the deadline, on abort, when it says too much, and
-   * when this process dies. Git may end without reading its input.
+   * when this process dies. A network command that is stopped has a second to end by itself, and if it does, that is its result. Git may end
+   * without reading its input.
    * @throws `git_failed` (details.reason: `deadline` | `no-place` (never started) | `output-limit` | `signal` | `spawn` | `not-installed`) | `aborted` | `shutting_down`
    */
   run(command: GitCommand, signal?: AbortSignal): Promise<GitResult>;
@@ -148,6 +149,12 @@ export function createGitRunner(options: GitRunnerOptions): GitRunner {
 /** Descriptor number of the lifeline in the guard: the first after the standard ones. */
 const lifelineDescriptor = 3;
 
+/**
+ * How long a network command that is stopped may go on. One that waits for the other machine holds nothing; one that writes refs, which takes
+ * moments, would leave the lock of a ref for ever when it was killed.
+ */
+const networkGraceMs = 1000;
+
 /** How long a killed process may take to go, stuck in the kernel as it may be, before its caller hears of the failure. */
 const dyingLimitMs = 2000;
 
@@ -177,7 +184,11 @@ function runProcess(
       killGuarded(child);
       dying = setTimeout(() => finish(null), dyingLimitMs);
     };
-    const onStop = () => kill(stop.reason);
+    let grace: NodeJS.Timeout | undefined;
+    const onStop = () => {
+      if (command.network) grace = setTimeout(() => kill(stop.reason), networkGraceMs);
+      else kill(stop.reason);
+    };
     const stdout: Buffer[] = [];
     const take = (chunk: Buffer) => {
       if (failure !== null) return;
@@ -214,6 +225,7 @@ function runProcess(
 
     function finish(exitCode: number | null): void {
       clearTimeout(dying);
+      clearTimeout(grace);
       stop.removeEventListener('abort', onStop);
       if (failure !== null) reject(failure);
       else if (exitCode === null) reject(failed(command, 'signal'));

@@ -1,4 +1,5 @@
 import { AuthorityError, type ErrorCode } from '../errors/index.ts';
+import { findStandingLock } from './lock-file.ts';
 import type { GitCommand, GitResult, GitRunner } from './run-git.ts';
 
 interface KnownFailure {
@@ -45,7 +46,8 @@ const knownFailures: readonly KnownFailure[] = [
 
 /**
  * Runs a command that changes something and gives what it printed.
- * @throws `git_failed` (details.reason) | `no_space` | `action_refused` (details.reason `files-in-the-way`) | `repository_locked` (details.what) | `ref_moved` | as `GitRunner.run`
+ * @throws `git_failed` (details.reason) | `no_space` | `action_refused` (details.reason `files-in-the-way`) | `repository_locked` (details.what, details.recovery) |
+ *   `ref_moved` | as `GitRunner.run`
  */
 export async function runWriting(git: GitRunner, command: GitCommand, signal?: AbortSignal): Promise<Buffer> {
   const result = await git.run(command, signal);
@@ -65,9 +67,16 @@ export async function runWritingOrNot(
 }
 
 /** The failure that a result of another exit status than 0 stands for. */
-export function writingFailure({ name }: GitCommand, { exitCode, stderr }: GitResult): AuthorityError {
+export function writingFailure(command: GitCommand, { exitCode, stderr }: GitResult): AuthorityError {
   const text = stderr.toString('utf8');
   const known = knownFailures.find(({ said }) => said.test(text));
-  const details = { command: name, reason: 'exit-status', exitCode, ...known?.details };
+  const recovery = known?.code === 'repository_locked' ? findStandingLock(command, text) : null;
+  const details = {
+    command: command.name,
+    reason: 'exit-status',
+    exitCode,
+    ...known?.details,
+    ...(recovery === null ? {} : { recovery }),
+  };
   return new AuthorityError(known?.code ?? 'git_failed', { details, cause: text });
 }

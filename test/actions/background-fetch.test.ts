@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { rename, writeFile } from 'node:fs/promises';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -140,6 +140,18 @@ describe('fetching in the background', { timeout: 60_000 }, () => {
     await rename(`${place.remote}-away`, place.remote);
     await place.service.actions.fetch(place.repo);
     expect(stagesOf(await place.snapshot())).toEqual([]);
+  });
+
+  it('R04: a lock that stands in its way is named in the snapshot', async () => {
+    const place = await open();
+    await mkdir(join(place.repo, '.git/refs/remotes/origin'), { recursive: true });
+    await writeFile(join(place.repo, '.git/refs/remotes/origin/main.lock'), '');
+    await passing(place, async () => {
+      const { degraded } = await place.snapshot();
+      expect(degraded).toEqual([
+        { stage: 'fetch', message: expect.stringContaining('(refs/remotes/origin/main.lock)') },
+      ]);
+    });
   });
 
   it('W16: the gate refuses it as it refuses any fetch, and says so', async () => {

@@ -244,7 +244,17 @@ describe('a commit', () => {
     const refusal = await commit().catch((error: unknown) => error);
     expect(isAuthorityError(refusal) && [refusal.code, refusal.details]).toEqual([
       'repository_locked',
-      expect.objectContaining({ what: 'ref', partial: true, stage: 'commit', staged: true }),
+      expect.objectContaining({
+        what: 'ref',
+        partial: true,
+        stage: 'commit',
+        staged: true,
+        recovery: {
+          remove: 'refs/heads/main.lock',
+          below: 'git dir',
+          once: 'no Git runs in the repository',
+        },
+      }),
     ]);
     await rm(join(here.repo, '.git/refs/heads/main.lock'));
     expect(await headOf(here.repo)).toBe(before);

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { isAuthorityError } from '../../src/errors/index.ts';
 import { git } from '../support/git.ts';
@@ -151,6 +151,61 @@ describe('a fetch', () => {
     await here.lab.service.actions.commit(here.repo, { message: 'm' });
     stop.abort();
     expect(await Promise.all(fetches)).toEqual(Array(5).fill('aborted'));
+  });
+});
+
+describe('a fetch that is stopped while it writes refs', () => {
+  const many = 400;
+  beforeEach(async () => {
+    const head = await headOf(here.repo);
+    await git(
+      here.repo,
+      'push',
+      '-q',
+      'origin',
+      ...Array.from({ length: many }, (_, n) => `${head}:refs/heads/b${n}`),
+    );
+    for (const ref of (await refsOf(here.repo)).split('\n')) {
+      const [name = ''] = ref.split(' ');
+      if (name.startsWith('refs/remotes/')) await git(here.repo, 'update-ref', '-d', name);
+    }
+  }, 60_000);
+
+  const tracking = () => join(here.repo, '.git/refs/remotes/origin');
+  const written = async () => (await readdir(tracking()).catch(() => [])).length;
+
+  it.each(['its caller', 'the service'])(
+    'W46: by the end of %s, leaves no lock that would stop all later ones',
+    { timeout: 60_000 },
+    async (who) => {
+      const stop = new AbortController();
+      const service = await here.lab.another();
+      const fetched = outcomeOf(service.actions.fetch(here.repo, stop.signal));
+      while ((await written()) === 0) await new Promise(setImmediate);
+      if (who === 'its caller') stop.abort();
+      else await service.close();
+      expect(['ok', 'aborted', 'shutting_down']).toContain(await fetched);
+      expect((await readdir(tracking())).filter((name) => name.endsWith('.lock'))).toEqual([]);
+      await fetch();
+      expect(await written()).toBe(many);
+    },
+  );
+});
+
+describe('a fetch that meets a lock that a dead Git left', () => {
+  it('W46: names it, and goes on once it is removed', async () => {
+    await push();
+    const lock = join(here.repo, '.git/refs/remotes/origin/main.lock');
+    await git(here.repo, 'update-ref', '-d', 'refs/remotes/origin/main');
+    await mkdir(dirname(lock), { recursive: true });
+    await writeFile(lock, '');
+    const refusal = await fetch().catch((error: unknown) => error);
+    expect(isAuthorityError(refusal) && [refusal.code, refusal.details['recovery']]).toMatchObject([
+      'repository_locked',
+      { remove: 'refs/remotes/origin/main.lock', once: 'no Git runs in the repository' },
+    ]);
+    await rm(lock);
+    await fetch();
   });
 });
 

@@ -282,7 +282,11 @@ describe('a checkout that cannot take it', () => {
     const lock = (await git(tree, 'rev-parse', '--absolute-git-dir')).trimEnd();
     await writeFile(join(lock, 'index.lock'), '');
     const before = await headOf(tree);
-    expect(await outcomeOf(update())).toBe('repository_locked: index');
+    const { code, details } = await refusalOf(update());
+    expect([code, details['recovery']]).toMatchObject([
+      'repository_locked',
+      { remove: 'index.lock', below: 'git dir' },
+    ]);
     expect([await headOf(tree), await contentOf(tree, 'f')]).toEqual([before, 'one\n']);
     await rm(join(lock, 'index.lock'));
     await update();
@@ -294,6 +298,8 @@ describe('a checkout that cannot take it', () => {
     await writeFile(lock, '');
     const { code, details } = await refusalOf(update());
     expect([code, details['partial'], details['stage']]).toEqual(['repository_locked', true, 'merge']);
+    // Refs are of the repository, whose directory is not that of this worktree.
+    expect(details['recovery']).toMatchObject({ remove: 'refs/heads/topic.lock', below: 'common dir' });
     await rm(lock);
     expect((await update()).oid).toBe(theirs);
     expect(await git(tree, 'status', '--porcelain')).toBe('');

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { applied, treeOfFiles } from '../support/apply-diff.ts';
 import { git } from '../support/git.ts';
+import { randomOf } from '../support/random-of.ts';
 import { createDiffLab, type DiffLab } from './diff-lab.ts';
 
 let lab: DiffLab;
@@ -12,17 +13,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => lab[Symbol.asyncDispose]());
-
-/** Same numbers for the same seed (Mulberry32). */
-function randomOf(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
-}
 
 /** Lines that a parser of patches could take for something else, and what is not UTF-8. */
 const lines = [

@@ -48,6 +48,24 @@ describe('POST /action', () => {
     expect((await act('pull', here.main, {})).body?.['output']).toBe('Already up to date.');
   });
 
+  it('run-pull-conflict, R41: a pull that ends in conflicts is a conflict, whoever made the other commit', async () => {
+    const other = await addRemote();
+    await commitFiles(other, 'theirs', { f: 'theirs\n' });
+    await git(other, 'push', '-q');
+    await commitFiles(here.main, 'ours', { f: 'ours\n' });
+    const answer = await act('pull', here.main);
+    expect(answer.status).toBe(409);
+    expect(answer.body).toMatchObject({
+      ok: false,
+      reasonKey: 'actions.merge.conflict',
+      partial: true,
+      stage: 'merge-conflict-preserved',
+      conflictFiles: ['f'],
+      recovery: { inProgress: 'merge', undo: 'git merge --abort' },
+      recoveryCwd: here.main,
+    });
+  });
+
   it('run-pull-premerge, R41: a pull into a merge in progress says so by its reason', async () => {
     await commitFiles(here.main, 'theirs', { f: 'theirs\n' });
     await commitFiles(tree, 'ours', { f: 'ours\n' });

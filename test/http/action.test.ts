@@ -112,6 +112,7 @@ describe('POST /action', () => {
       partial: true,
       stage: 'commit',
       staged: true,
+      recovery: { remove: 'refs/heads/main.lock', below: 'git dir' },
     });
     expectNoLeak(here.lab, answer);
   });

@@ -9,12 +9,22 @@ const bytes = (...records: readonly string[]) => Buffer.from(records.map((text) 
 
 describe('the records that a snapshot is made of', () => {
   it.each([
-    ['nothing', [], 0, 0, []],
-    ['headers', ['# branch.oid (initial)', '# branch.head main'], 0, 0, []],
-    ['each kind', [`${changed} a`, `${unmerged} b`, '? c', '? d', '! e', '! f g/'], 2, 2, ['f g']],
-    ['names with newlines', [`${changed} a\n? b`, '? c\n1 d'], 1, 1, []],
-  ])('R04: counts %s', (_, records, tracked, untracked, ignoredDirectories) => {
-    expect(countStatus(bytes(...records))).toEqual({ tracked, untracked, ignoredDirectories });
+    ['nothing', [], {}],
+    ['headers', ['# branch.oid (initial)', '# branch.head main'], {}],
+    [
+      'each kind',
+      [`${changed} a`, `${unmerged} b`, '? c', '? d', '! e', '! f g/'],
+      { tracked: 2, unmerged: 1, untracked: 2, ignoredDirectories: ['f g'] },
+    ],
+    ['names with newlines', [`${changed} a\n? b`, '? c\n1 d'], { tracked: 1, untracked: 1 }],
+    [
+      'repositories inside',
+      ['? a', '? b/', '? c/d/', '! e/'],
+      { untracked: 3, repositories: 2, ignoredDirectories: ['e'] },
+    ],
+  ])('R04: counts %s', (_, records, counts) => {
+    const none = { tracked: 0, unmerged: 0, untracked: 0, repositories: 0, ignoredDirectories: [] };
+    expect(countStatus(bytes(...records))).toEqual({ ...none, ...counts });
   });
 
   it.each(['? a', 'x\0', '3 a\0', '2 R. a\0', '\0', 'fatal: no\n'])(
