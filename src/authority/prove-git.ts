@@ -1,7 +1,8 @@
 import type { DirectoryHandle } from '../capability/handles.ts';
 import type { HeldRoot } from '../capability/held-root.ts';
 import { AuthorityError } from '../errors/index.ts';
-import type { CheckoutClaim, HeldMain, WorktreeClaim } from '../proof/checkout-claim.ts';
+import type { AdminFile } from '../proof/admin-file.ts';
+import type { CheckoutClaim, HeldMain, WorktreeClaim, WorktreePointers } from '../proof/checkout-claim.ts';
 import { establish, type FactLog } from '../proof/facts.ts';
 import { type GitEntry, readGitEntry } from '../proof/git-entry.ts';
 import type { GitPointer } from '../proof/git-pointer.ts';
@@ -24,7 +25,11 @@ export interface OpenedGit {
   /** Canonical path of a separate Git dir, name of the administrative directory of a worktree. */
   readonly place: string;
   readonly delegate: Delegate | null;
+  /** See `WorktreeClaim`. */
+  readonly pointers: WorktreePointers | null;
 }
+
+type WorktreePointer = Extract<GitPointer, { kind: 'worktree' }>;
 
 export interface GitCandidate {
   readonly root: DirectoryHandle;
@@ -50,16 +55,17 @@ export async function openGit(
   if (standing === 'unregistered') establishWorktree(entry, log);
   if (entry.kind === 'none') return null;
   if (entry.kind === 'directory') {
-    return { kind: 'main', directory: entry.directory, place: '.git', delegate: null };
+    return { kind: 'main', directory: entry.directory, place: '.git', delegate: null, pointers: null };
   }
   const { pointer } = entry;
   if (pointer.kind === 'submodule') throw unsupported('submodule');
   if (pointer.kind === 'other-worktree') throw unsupported('main-checkout-unknown');
   if (pointer.kind === 'separate-git-dir') {
     const directory = await openSeparateGitDirectory(context.native, pointer.gitDirectory);
-    return { kind: 'separate-git-dir', directory, place: pointer.gitDirectory, delegate: null };
+    const place = pointer.gitDirectory;
+    return { kind: 'separate-git-dir', directory, place, delegate: null, pointers: null };
   }
-  return openWorktree(context, candidate, pointer, log, signal);
+  return openWorktree(context, candidate, { pointer, gitFile: entry.file }, log, signal);
 }
 
 function establishWorktree(entry: GitEntry, log: FactLog): void {
@@ -75,8 +81,8 @@ function establishWorktree(entry: GitEntry, log: FactLog): void {
 
 async function openWorktree(
   context: ProofContext,
-  { root, path, standing }: GitCandidate,
-  pointer: Extract<GitPointer, { kind: 'worktree' }>,
+  { path, standing }: GitCandidate,
+  { pointer, gitFile }: { readonly pointer: WorktreePointer; readonly gitFile: AdminFile },
   log: FactLog,
   signal?: AbortSignal,
 ): Promise<OpenedGit> {
@@ -95,15 +101,16 @@ async function openWorktree(
     directory = await hiding(standing, () => openAdministration(main.gitDirectory, name));
     const claim = {
       kind: 'worktree',
-      root,
       path,
       gitDirectory: directory,
       owner: context.owner,
       name,
       main,
     } as const;
-    await hiding(standing, () => readBackPointer(claim, log));
-    const opened = { kind: 'worktree', directory, place: name, delegate } as const;
+    const backPointer = await hiding(standing, () => readBackPointer(claim, log));
+    // An explanation tells of every look that the proof takes.
+    const pointers = log === null ? { gitFile, backPointer } : null;
+    const opened = { kind: 'worktree', directory, place: name, delegate, pointers } as const;
     directory = null;
     return opened;
   } catch (error) {
@@ -121,7 +128,7 @@ async function openWorktree(
 async function establishClaim(
   { top, owner }: ProofContext,
   path: string,
-  { mainRoot, name }: Extract<GitPointer, { kind: 'worktree' }>,
+  { mainRoot, name }: WorktreePointer,
   log: FactLog,
 ): Promise<void> {
   if (await listsRoot(top, { mainRoot, name, path, owner })) return;
@@ -183,5 +190,6 @@ function claimOf({ owner, top }: ProofContext, held: HeldRoot, git: OpenedGit): 
   if (git.kind === 'main') return { kind: 'main', ...claim };
   if (git.kind === 'separate-git-dir') return { kind: 'separate-git-dir', ...claim, gitPath: git.place, top };
   if (git.delegate === null) throw new AuthorityError('internal_error');
-  return { kind: 'worktree', ...claim, name: git.place, main: heldMainOf(git.delegate.workspace) };
+  const main = heldMainOf(git.delegate.workspace);
+  return { kind: 'worktree', ...claim, name: git.place, main, pointers: git.pointers };
 }

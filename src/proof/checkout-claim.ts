@@ -1,4 +1,5 @@
 import type { DirectoryHandle } from '../capability/handles.ts';
+import type { AdminFile } from './admin-file.ts';
 import type { ProvenCheckout } from './checkout.ts';
 
 /** A root that looks like a checkout, with everything held open that its proof needs. All handles stay with the caller. */
@@ -35,6 +36,16 @@ export interface WorktreeClaim extends Claim {
   /** Name of the administrative directory, which is `gitDirectory`. */
   readonly name: string;
   readonly main: HeldMain;
+  /** What led to the Git dir, as it was read then; null makes the proof read it itself. */
+  readonly pointers: WorktreePointers | null;
+}
+
+/** Both were found to name the other's place when they were read. */
+export interface WorktreePointers {
+  /** `.git` of the root. */
+  readonly gitFile: AdminFile;
+  /** `gitdir` of the administrative directory. */
+  readonly backPointer: AdminFile;
 }
 
 export interface HeldMain {

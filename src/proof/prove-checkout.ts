@@ -33,9 +33,11 @@ export async function proveCheckout(
   { meanwhile, signal }: ProofOptions = {},
 ): Promise<ProvenCheckout> {
   for (let attempt = 0; attempt < attempts; attempt += 1) {
-    const checkout = await read(claim, log).catch(async (error: unknown) => {
-      throw await refusalOrChange(claim, error);
-    });
+    const checkout = await read(attempt === 0 ? claim : withoutPointers(claim), log).catch(
+      async (error: unknown) => {
+        throw await refusalOrChange(claim, error);
+      },
+    );
     const opinion = await whileAsking(prover.prove(questionOf(claim, checkout), signal), meanwhile);
     await assertInPlace(claim.root, claim.path, 'root', log);
     if (claim.kind === 'worktree')
@@ -70,6 +72,11 @@ async function whileAsking(
   if (other.status === 'rejected') throw other.reason;
   if (opinion.status === 'rejected') throw opinion.reason;
   return opinion.value;
+}
+
+/** What was read before the last attempt may be what changed. */
+function withoutPointers(claim: CheckoutClaim): CheckoutClaim {
+  return claim.kind === 'worktree' ? { ...claim, pointers: null } : claim;
 }
 
 function read(claim: CheckoutClaim, log: FactLog): Promise<ProvenCheckout> {

@@ -2,7 +2,12 @@ import type { DirectoryHandle } from '../capability/handles.ts';
 import { isAuthorityError } from '../errors/index.ts';
 import { type AdminFile, examineAdminFile, readAdminFile } from './admin-file.ts';
 import { ProvenCheckout } from './checkout.ts';
-import { administrationPath, gitFileOf, type WorktreeClaim } from './checkout-claim.ts';
+import {
+  administrationPath,
+  gitFileOf,
+  type WorktreeClaim,
+  type WorktreePointers,
+} from './checkout-claim.ts';
 import { establish, type FactLog } from './facts.ts';
 import { FileWatch } from './file-watch.ts';
 import { gitFileLimitBytes } from './git-entry.ts';
@@ -39,12 +44,7 @@ export async function readLinkedWorktree(claim: WorktreeClaim, log: FactLog): Pr
   const names = [administration, await watchRoot(root, owner)];
   establishOwner('root', root, owner, log);
   establishOwner('git dir', gitDirectory, owner, log);
-  const backPointer = await readBackPointer(claim, log);
-  const gitFile = await readGitFile(
-    claim,
-    (pointer) => pointer.kind === 'worktree' && pointer.mainRoot === main.path && pointer.name === name,
-    log,
-  );
+  const { gitFile, backPointer } = claim.pointers ?? (await readPointers(claim, log));
   const commonPointer = await readCommonPointer(claim, log);
   const head = await readHead(gitDirectory, owner, log);
   const worktreeConfig =
@@ -87,9 +87,22 @@ export async function listsRoot(
   }
 }
 
+async function readPointers(claim: WorktreeClaim, log: FactLog): Promise<WorktreePointers> {
+  const { main, name } = claim;
+  const backPointer = await readBackPointer(claim, log);
+  const gitFile = await readGitFile(
+    claim,
+    (pointer) => pointer.kind === 'worktree' && pointer.mainRoot === main.path && pointer.name === name,
+    log,
+  );
+  return { gitFile, backPointer };
+}
+
 /** Whether the main checkout lists this root at all: the pointer in its own administration, which only its owner can write. */
-export async function readBackPointer(claim: WorktreeClaim, log: FactLog): Promise<AdminFile> {
-  const { gitDirectory, main, name, path, owner } = claim;
+export async function readBackPointer(
+  { gitDirectory, main, name, path, owner }: Omit<WorktreeClaim, 'root' | 'pointers'>,
+  log: FactLog,
+): Promise<AdminFile> {
   const file = await readAdminFile(gitDirectory, 'gitdir', gitFileLimitBytes, owner);
   const base = `${main.path}/${administrationPath(name)}`;
   const here = file !== null && parsePathLine(file.bytes, '', base) === gitFileOf(path);
