@@ -30,7 +30,7 @@ interface Rounds {
   readonly theirsNs: number[];
 }
 
-const warmUpRounds = 5;
+const warmUpRounds = 20;
 
 function measureVariant(variant: ContestVariant, scale: Scale): Promise<Rounds> {
   return withCleanup(async (cleanup) => {
@@ -44,7 +44,7 @@ function measureVariant(variant: ContestVariant, scale: Scale): Promise<Rounds> 
   });
 }
 
-/** A service runs for days: what the first second costs, while the compiler still works, is no property of a path. */
+/** A service runs for days: what its first seconds cost, while the compiler still works, is no property of a path. */
 async function warmUp(side: Side, scale: Scale): Promise<void> {
   await side.verify();
   await side.sample(scale.budgetMs * warmUpRounds);
