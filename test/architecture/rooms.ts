@@ -62,6 +62,10 @@ export const roomRules: Readonly<Record<string, RoomRule>> = {
       'snapshot/snapshot.ts',
     ],
   },
+  dsh: {
+    rooms: ['errors', 'service', 'http'],
+    types: ['registry/workspace-registry.ts', 'sessions/session-guard.ts'],
+  },
   cli: { rooms: [], files: ['index.ts', 'http/index.ts'] },
   index: { rooms: ['errors', 'capability', 'registry', 'files', 'authority', 'service'] },
 };
@@ -92,6 +96,7 @@ export const builtinRules: Readonly<Record<string, readonly string[]>> = {
     'capability/state-directory.ts',
     'capability/state-log.ts',
     'authority/canonical-path.ts',
+    'dsh/session-logs.ts',
     'git/read-link.ts',
     'sessions/directory-lookup.ts',
     'sessions/processes-inside.ts',
