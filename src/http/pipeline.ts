@@ -109,6 +109,9 @@ export function createPipeline(service: Service, routes: readonly Route[], optio
       boundReading(exchange, limits.stallTimeoutMs);
       log.finished(exchange, { route: route?.name ?? null, changes: route?.changes ?? false, error });
     },
-    drain: (drainOptions) => running.drain(drainOptions?.graceMs ?? defaultGraceMs),
+    drain: async (drainOptions) => {
+      await running.drain(drainOptions?.graceMs ?? defaultGraceMs);
+      authentication.close();
+    },
   };
 }

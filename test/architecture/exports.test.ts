@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import * as dsh from '../../src/dsh/index.ts';
 import * as http from '../../src/http/index.ts';
 import * as library from '../../src/index.ts';
 import * as native from '../../src/native/index.ts';
@@ -55,11 +56,18 @@ const entryPoints = [
       'versionOf',
     ],
   },
+  {
+    path: './dsh',
+    module: dsh,
+    names: ['Config', 'apply', 'inject', 'name'],
+  },
 ] as const;
 
 describe('the front doors', () => {
   it('are exactly those of the exports map, all ESM', () => {
-    expect(Object.keys(manifest.exports)).toEqual([...entryPoints.map(({ path }) => path), './package.json']);
+    const files = ['./cordis.patch.yml', './package.json'];
+    expect(Object.keys(manifest.exports)).toEqual([...entryPoints.map(({ path }) => path), ...files]);
+    for (const file of files) expect(manifest.exports[file]).toBe(file);
     expect(manifest.type).toBe('module');
   });
 

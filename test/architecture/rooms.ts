@@ -96,6 +96,7 @@ export const builtinRules: Readonly<Record<string, readonly string[]>> = {
     'capability/state-directory.ts',
     'capability/state-log.ts',
     'authority/canonical-path.ts',
+    'dsh/dsh-home.ts',
     'dsh/session-logs.ts',
     'git/read-link.ts',
     'sessions/directory-lookup.ts',

@@ -80,6 +80,12 @@ export const serviceCodes = {
     title: 'The workspace registry cannot be read.',
     retryable: true,
   },
+  host_authentication_unavailable: {
+    kind: 'unavailable',
+    status: 503,
+    title: 'The authentication of the host cannot be asked.',
+    retryable: true,
+  },
   state_unavailable: { kind: 'unavailable', status: 503, title: 'A state file cannot be read or written.' },
   prover_unavailable: {
     kind: 'unavailable',

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { ipKeyGenerator, rateLimit } from 'express-rate-limit';
+import { ipKeyGenerator, MemoryStore, rateLimit } from 'express-rate-limit';
 import { AuthorityError } from '../../errors/index.ts';
 import type { Authenticate, Caller } from '../caller.ts';
 import type { Exchange } from '../exchange.ts';
@@ -18,6 +18,8 @@ export interface AuthenticationGate {
   readonly refuse: (exchange: Exchange) => Promise<never>;
   /** Asks again for a request that was let in. Credentials that ended meanwhile are no guess at others, so that nothing is counted. */
   readonly stillHolds: (exchange: Exchange) => Promise<boolean>;
+  /** Ends the timer that forgets old failures. */
+  readonly close: () => void;
 }
 
 /** @param challenge value of `WWW-Authenticate` (RFC 9110, 11.6.1) */
@@ -26,7 +28,8 @@ export function createAuthenticationGate(
   challenge: string,
   limits: HttpLimits,
 ): AuthenticationGate {
-  const countFailure = createFailureCounter(limits);
+  const failures = new MemoryStore();
+  const countFailure = createFailureCounter(limits, failures);
 
   async function refuse(exchange: Exchange): Promise<never> {
     exchange.response.setHeader('WWW-Authenticate', challenge);
@@ -60,6 +63,7 @@ export function createAuthenticationGate(
         return false;
       }
     },
+    close: () => failures.shutdown(),
   };
 }
 
@@ -71,10 +75,11 @@ function ask(authenticate: Authenticate, exchange: Exchange): ReturnType<Authent
 type FailureCounter = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 /** Sets the RateLimit headers, and Retry-After with `rate_limited` when the window is used up. */
-function createFailureCounter(limits: HttpLimits): FailureCounter {
+function createFailureCounter(limits: HttpLimits, store: MemoryStore): FailureCounter {
   const limiter = rateLimit({
     windowMs: limits.failedAuthenticationWindowMs,
     limit: limits.failedAuthentications,
+    store,
     standardHeaders: 'draft-8',
     legacyHeaders: false,
     // Its checks concern the proxy settings of an Express application, which are not used here.
