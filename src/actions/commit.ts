@@ -1,6 +1,7 @@
 import { AuthorityError } from '../errors/index.ts';
 import { captureHead } from '../git/captured-head.ts';
 import { findUnfinished } from '../git/operation-state.ts';
+import { isReservedPath } from '../git/reserved-path.ts';
 import { runWriting } from '../git/run-writing.ts';
 import type { StatusRecord } from '../git/status-records.ts';
 import { type CommitMessage, parseCommitMessage } from '../git/values.ts';
@@ -62,9 +63,9 @@ async function commitInTurn(
   }
 }
 
-/** A directory among untracked files is a repository of its own; it is nobody's content here (W31). */
+/** A directory among untracked files is a repository of its own; it is nobody's content here (W31), and neither is a leftover of ours (W11). */
 function isStageable({ kind, unstaged, path }: StatusRecord): boolean {
-  return kind === 'untracked' ? !path.endsWith('/') : unstaged !== '.';
+  return kind === 'untracked' ? !path.endsWith('/') && !isReservedPath(path) : unstaged !== '.';
 }
 
 function requireMessage(text: string | undefined): CommitMessage {

@@ -17,6 +17,7 @@ import { readCommands } from './read-commands.ts';
 import type { GitRunner } from './run-git.ts';
 import { readUntrackedFile } from './untracked-files.ts';
 import { UntrackedReader } from './untracked-names.ts';
+import type { UserConfiguration } from './user-configuration.ts';
 import { type CommitOid, parseCommitOid } from './values.ts';
 
 export interface ComparedRefs {
@@ -59,6 +60,8 @@ export interface TaskOrigin {
 export interface DiffContext {
   readonly git: GitRunner;
   readonly configuration: ConfigurationGate;
+  /** What the server's user has set; without it no ignore file of a user counts. */
+  readonly user?: (signal?: AbortSignal) => Promise<Pick<UserConfiguration, 'excludesFile'>>;
   /** Null for what is not a managed worktree. */
   readonly origin: TaskOrigin | null;
   readonly limits?: DiffLimits;
@@ -194,11 +197,13 @@ class Comparison {
 
   /** The files as they are. Tracked ones come first where not all can be shown. */
   async #workTree(from: CommitOid | EmptyTree): Promise<Compared> {
-    const { git, configuration } = this.#context;
+    const { git, configuration, user } = this.#context;
     const { options } = this.#request;
+    const ofUser = await user?.(this.#signal);
+    const excludes = ofUser === undefined ? {} : { excludesFile: ofUser.excludesFile };
     const place = await configuration.clear(this.#capability, 'work-tree', this.#signal);
     const names = new UntrackedReader(this.#limits.untrackedFiles);
-    const listing = readCommands.untracked(place, options);
+    const listing = readCommands.untracked(place, { ...options, ...excludes });
     const [tracked, listed] = await bothEnded([
       readDiffOutput(git, readCommands.diffWorkTree(place, from, options), this.#budget, this.#signal),
       git.stream(listing, (chunk) => names.push(chunk), this.#signal),

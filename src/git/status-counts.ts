@@ -1,3 +1,4 @@
+import { isReservedPath } from './reserved-path.ts';
 import { parseStatusRecords } from './status-records.ts';
 
 /** What `git status --porcelain=v2 -z` says of a work tree, counted. */
@@ -17,10 +18,10 @@ export interface StatusCounts {
 export function countStatus(output: Buffer): StatusCounts | null {
   const records = parseStatusRecords(output);
   if (records === null) return null;
-  const untracked = records.filter(({ kind }) => kind === 'untracked');
+  const untracked = records.filter(({ kind, path }) => kind === 'untracked' && !isReservedPath(path));
   const ignored = records.filter(({ kind }) => kind === 'ignored');
   return {
-    tracked: records.length - untracked.length - ignored.length,
+    tracked: records.filter(({ kind }) => kind === 'changed' || kind === 'unmerged').length,
     untracked: untracked.length,
     unmerged: records.filter(({ kind }) => kind === 'unmerged').length,
     repositories: untracked.filter(({ path }) => path.endsWith('/')).length,

@@ -1,3 +1,5 @@
+import { isReservedPath } from './reserved-path.ts';
+
 /** Names that Git lists as neither tracked nor ignored. Latin-1, so that they stand for exactly Git's bytes. */
 export interface UntrackedNames {
   /** In Git's order, at most as many as asked for. */
@@ -41,6 +43,7 @@ export class UntrackedReader {
   }
 
   #name(name: string): void {
+    if (isReservedPath(name)) return;
     const isRepository = name.endsWith(slash);
     const names = isRepository ? this.#repositories : this.#files;
     if (names.length === this.#limit) this.#omitted += 1;

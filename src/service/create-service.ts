@@ -155,7 +155,7 @@ async function compose(
       readBranches: (capability, signal) => readBranchFacts(capability, git, signal),
       readWorktrees: (capability, signal) => readWorktreeTable(capability, git, signal),
     }),
-    reads: createRepositoryReads({ authority, git, configuration, snapshots }),
+    reads: createRepositoryReads({ authority, git, configuration, user, snapshots }),
     actions: createRepositoryActions({ ...actionContext, fetches }),
     snapshots,
     events,

@@ -10,6 +10,7 @@ import type { ConfigurationGate } from '../git/configuration-gate.ts';
 import { type CommitDiff, type ModeDiff, readDiff } from '../git/diff.ts';
 import type { DiffQuery } from '../git/diff-query.ts';
 import type { GitRunner } from '../git/run-git.ts';
+import type { UserConfiguration } from '../git/user-configuration.ts';
 import type { RepositorySnapshot } from '../snapshot/snapshot.ts';
 import type { Snapshots } from '../snapshot/snapshots.ts';
 
@@ -57,6 +58,8 @@ export interface RepositoryReadsOptions {
   readonly git: GitRunner;
   /** Clears the configuration for reads of the work tree. */
   readonly configuration: ConfigurationGate;
+  /** What the server's user has set: whose ignore file counts. */
+  readonly user: (signal?: AbortSignal) => Promise<UserConfiguration>;
   readonly snapshots: Pick<Snapshots, 'examine'>;
 }
 
@@ -64,6 +67,7 @@ export function createRepositoryReads({
   authority,
   git,
   configuration,
+  user,
   snapshots,
 }: RepositoryReadsOptions): RepositoryReads {
   return {
@@ -80,7 +84,7 @@ export function createRepositoryReads({
     },
     diff(selector, query, signal) {
       const read = (capability: RepositoryCapability) => {
-        const context = { git, configuration, origin: managedFactsOf(capability) };
+        const context = { git, configuration, user, origin: managedFactsOf(capability) };
         return readDiff(capability, context, query, signal);
       };
       return inRepository(authority, selector, read, signal);
