@@ -50,6 +50,8 @@ export interface StateDirectory {
   replace(name: string, bytes: Uint8Array, base: StateReading): Promise<boolean>;
   /** Opens or creates `locks/<name>`. The caller closes it. */
   openLock(name: string): Promise<StateLock>;
+  /** Opens or makes the directory `<name>/`, mode 0700, to work beneath it. The caller closes it. */
+  openDirectory(name: string): Promise<DirectoryHandle>;
   /** A log that is opened with its first line. The caller closes it before this directory. */
   openLog(name: string, onFailure: (error: unknown) => void): StateLog;
   close(): void;
@@ -184,17 +186,32 @@ class HeldStateDirectory implements StateDirectory {
 
   async openLock(name: string): Promise<StateLock> {
     return attempt(`locks/${name}`, async () => {
-      await this.#directory.makeDirectory('locks', 0o700, null).catch((error: unknown) => {
-        if (codeOf(error) !== 'EEXIST') throw error;
-      });
-      const locks = await this.#directory.openDirectory('locks');
+      const locks = await this.#openBelow('locks');
       try {
-        assertOwnAlone('locks', locks.identity());
         return await locks.openLease(name);
       } finally {
         locks.close();
       }
     });
+  }
+
+  async openDirectory(name: string): Promise<DirectoryHandle> {
+    await this.#assertInPlace(name);
+    return attempt(name, () => this.#openBelow(name));
+  }
+
+  async #openBelow(name: string): Promise<DirectoryHandle> {
+    await this.#directory.makeDirectory(name, 0o700, null).catch((error: unknown) => {
+      if (codeOf(error) !== 'EEXIST') throw error;
+    });
+    const directory = await this.#directory.openDirectory(name);
+    try {
+      assertOwnAlone(name, directory.identity());
+      return directory;
+    } catch (error) {
+      directory.close();
+      throw error;
+    }
   }
 
   openLog(name: string, onFailure: (error: unknown) => void): StateLog {

@@ -1,5 +1,6 @@
 import { accessCodes } from './codes/access-codes.ts';
 import { actionCodes } from './codes/action-codes.ts';
+import { archiveCodes } from './codes/archive-codes.ts';
 import { fileCodes } from './codes/file-codes.ts';
 import { gitCodes } from './codes/git-codes.ts';
 import { requestCodes } from './codes/request-codes.ts';
@@ -35,6 +36,7 @@ export const errorCodes: typeof requestCodes &
   typeof fileCodes &
   typeof gitCodes &
   typeof actionCodes &
+  typeof archiveCodes &
   typeof sessionCodes &
   typeof serviceCodes = {
   ...requestCodes,
@@ -42,6 +44,7 @@ export const errorCodes: typeof requestCodes &
   ...fileCodes,
   ...gitCodes,
   ...actionCodes,
+  ...archiveCodes,
   ...sessionCodes,
   ...serviceCodes,
 };

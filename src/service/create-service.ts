@@ -1,5 +1,7 @@
 import { assertFetchEvery, BackgroundFetch } from '../actions/background-fetch.ts';
 import { createRepositoryActions } from '../actions/create-actions.ts';
+import type { Archives } from '../archive/archives.ts';
+import { createArchives } from '../archive/create-archives.ts';
 import { createAuthority } from '../authority/create-authority.ts';
 import { protectStateDirectory } from '../authority/ports.ts';
 import { createRepositories } from '../authority/repositories.ts';
@@ -58,7 +60,12 @@ export async function createService(options: ServiceOptions = {}): Promise<Servi
       ...(options.limits?.queuedTasks === undefined ? {} : { queueLimit: options.limits.queuedTasks }),
     });
     try {
-      await mendState(binding, state, gate, options.logger ?? silentLogger);
+      const archives = createArchives(
+        state,
+        gate,
+        options.archives === undefined ? {} : { limits: options.archives },
+      );
+      await mendState(binding, state, gate, archives, options.logger ?? silentLogger);
       return await compose(binding, state, gate, options);
     } catch (error) {
       await gate.close();
@@ -199,11 +206,14 @@ async function mendState(
   binding: NativeBinding,
   state: StateDirectory,
   gate: MutationGate,
+  archives: Archives,
   logger: Logger,
 ): Promise<void> {
   try {
     const actions = await recoverState(binding, state, gate, { dryRun: false });
     for (const { action, reason } of actions) logger.info({ action, reason }, 'state file recovered');
+    const { halfWritten, expired } = await archives.recover();
+    if (halfWritten + expired.length > 0) logger.info({ halfWritten, expired }, 'archives tidied up');
   } catch (error) {
     logger.error({ err: error }, 'state files could not be recovered');
   }

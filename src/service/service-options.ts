@@ -1,3 +1,4 @@
+import type { ArchiveLimits } from '../archive/archives.ts';
 import type { Clock } from '../events/clock.ts';
 import type { EventLimits } from '../events/events.ts';
 import type { AllowedDriver } from '../git/allowed-drivers.ts';
@@ -45,6 +46,8 @@ export interface ServiceOptions {
   /** Default: that of the process. */
   readonly clock?: Clock;
   readonly limits?: Partial<ServiceLimits>;
+  /** What is kept of what was destroyed, and how long. */
+  readonly archives?: Partial<ArchiveLimits>;
 }
 
 export interface ServiceLimits {

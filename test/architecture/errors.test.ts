@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { accessCodes } from '../../src/errors/codes/access-codes.ts';
 import { actionCodes } from '../../src/errors/codes/action-codes.ts';
+import { archiveCodes } from '../../src/errors/codes/archive-codes.ts';
 import { fileCodes } from '../../src/errors/codes/file-codes.ts';
 import { gitCodes } from '../../src/errors/codes/git-codes.ts';
 import { requestCodes } from '../../src/errors/codes/request-codes.ts';
@@ -35,6 +36,7 @@ describe('the table of error codes', () => {
       fileCodes,
       gitCodes,
       actionCodes,
+      archiveCodes,
       sessionCodes,
       serviceCodes,
     ];

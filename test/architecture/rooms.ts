@@ -15,6 +15,7 @@ export const roomRules: Readonly<Record<string, RoomRule>> = {
   mutation: { rooms: ['errors', 'capability'] },
   registry: { rooms: ['errors', 'capability', 'mutation'] },
   files: { rooms: ['errors', 'capability', 'mutation'] },
+  archive: { rooms: ['errors', 'capability', 'mutation'] },
   git: { rooms: ['errors', 'capability'] },
   proof: { rooms: ['errors', 'capability', 'git'] },
   authority: {
@@ -46,6 +47,7 @@ export const roomRules: Readonly<Record<string, RoomRule>> = {
       'actions',
       'snapshot',
       'sessions',
+      'archive',
     ],
   },
   http: {
@@ -86,6 +88,7 @@ export const packageRules: Readonly<Record<string, readonly string[]>> = {
 export const builtinRules: Readonly<Record<string, readonly string[]>> = {
   'node:child_process': ['git/run-git.ts', 'proof/nodegit-process.ts'],
   'node:fs': [
+    'archive/held-names.ts',
     'capability/process-owner.ts',
     'capability/state-log.ts',
     'git/run-git.ts',
@@ -93,6 +96,7 @@ export const builtinRules: Readonly<Record<string, readonly string[]>> = {
     'snapshot/directory-watch.ts',
   ],
   'node:fs/promises': [
+    'archive/held-names.ts',
     'capability/state-directory.ts',
     'capability/state-log.ts',
     'authority/canonical-path.ts',

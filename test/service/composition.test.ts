@@ -217,6 +217,7 @@ describe('a registry of the host', () => {
     await using capability = await service.authority.authorize(join(sandbox, 'app'));
     expect(capability.root).toBe(join(sandbox, 'app'));
     expect((await readdir(join(sandbox, 'state'))).sort()).toEqual([
+      'archives',
       'locks',
       'pins.json',
       'pins.json.initialised',
