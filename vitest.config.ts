@@ -12,6 +12,8 @@ const limits: Readonly<Record<string, { readonly fast: number; readonly long: nu
   crash: { fast: 3 * minute, long: 60 * minute },
   race: { fast: 3 * minute, long: 60 * minute },
   fuzz: { fast: 3 * minute, long: 60 * minute },
+  // The first test on a machine installs the packages of a host.
+  dsh: { fast: 3 * minute, long: 10 * minute },
   package: { fast: 3 * minute, long: 10 * minute },
 };
 const usual = { fast: minute, long: 10 * minute };
