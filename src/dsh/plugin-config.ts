@@ -1,3 +1,5 @@
+import type { NetworkProtocol } from '../service.ts';
+
 /** What a row of `cordis.patch.yml` may say under `config`. Everything may be left out. */
 export interface PluginConfig {
   /** The host's home; default `$DSH_HOME`, else `~/.dsh`. Absolute path. */
@@ -19,6 +21,13 @@ export interface PluginConfig {
   readonly prover?: 'auto' | 'nodegit' | 'git';
   /** Seconds between two fetches from `origin` of what is looked at, 10 or more; default: none but those that are asked for. */
   readonly fetchEverySeconds?: number;
+  /** How Git may reach other machines; default https and ssh. `file` starts Git in whatever directory a repository names as its remote. */
+  readonly protocols?: readonly NetworkProtocol[];
+  /** The socket of the agent that has the keys, and the file of the hosts that are believed. Without both, ssh reaches nobody. Absolute paths. */
+  readonly sshAuthenticationSocket?: string;
+  readonly sshKnownHostsFile?: string;
+  /** Absolute path of a program that answers as gitcredentials(7) says. */
+  readonly credentialHelper?: string;
 }
 
 /** The part of Standard Schema (version 1) that Cordis calls. */
@@ -47,6 +56,10 @@ const checks: Readonly<
   allowedHosts: ['a list of host names', isListOfTexts],
   trustedProxyHosts: ['a list of host names', isListOfTexts],
   prover: ['auto, nodegit or git', oneOf('auto', 'nodegit', 'git')],
+  protocols: ['a list of https, ssh, http, git and file', isListOfProtocols],
+  sshAuthenticationSocket: ['a plain absolute path', isPlainPath],
+  sshKnownHostsFile: ['a plain absolute path', isPlainPath],
+  credentialHelper: ['a plain absolute path', isPlainPath],
   fetchEverySeconds: ['a number of seconds from 10 to 999999', isSeconds],
 };
 
@@ -63,13 +76,28 @@ export const configSchema: ConfigSchema = {
         const [expected, accepts] = checks[name as keyof PluginConfig];
         return accepts(given) ? [] : [{ message: `is not ${expected}`, path: [name] }];
       });
-      return issues.length > 0 ? { issues } : { value };
+      if (issues.length > 0) return { issues };
+      const { sshAuthenticationSocket, sshKnownHostsFile }: PluginConfig = value;
+      if ((sshAuthenticationSocket === undefined) !== (sshKnownHostsFile === undefined)) {
+        const path = [sshKnownHostsFile === undefined ? 'sshKnownHostsFile' : 'sshAuthenticationSocket'];
+        return { issues: [{ message: 'is missing beside the other ssh setting', path }] };
+      }
+      return { value };
     },
   },
 };
 
 function isAbsolutePath(value: unknown): boolean {
   return typeof value === 'string' && value.startsWith('/') && !value.includes('\0');
+}
+
+/** Git hands some of them to a shell. */
+function isPlainPath(value: unknown): boolean {
+  return typeof value === 'string' && /^\/[\w./@+-]+$/.test(value);
+}
+
+function isListOfProtocols(value: unknown): boolean {
+  return Array.isArray(value) && value.every(oneOf('https', 'ssh', 'http', 'git', 'file'));
 }
 
 function isListOfTexts(value: unknown): boolean {

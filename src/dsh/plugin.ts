@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path/posix';
 import { createApp } from '../http/index.ts';
-import { createService, type ServiceOptions } from '../service.ts';
+import { createService, type NetworkAccess, type ServiceOptions } from '../service.ts';
 import { findHome } from './dsh-home.ts';
 import { createHostLogger } from './host-logger.ts';
 import type { HostServices } from './host-services.ts';
@@ -80,7 +80,19 @@ async function serviceOptions(host: HostServices, config: PluginConfig): Promise
       { path: join(home, 'worktrees'), scheme: 'plugin' },
       { path: join(stateDirectory, 'worktrees'), scheme: 'authority' },
     ],
+    network: networkOf(config),
     ...(prover === undefined ? {} : { prover }),
     ...(fetchEverySeconds === undefined ? {} : { fetchEveryMs: fetchEverySeconds * 1000 }),
+  };
+}
+
+function networkOf(config: PluginConfig): NetworkAccess {
+  const { protocols, sshAuthenticationSocket, sshKnownHostsFile, credentialHelper } = config;
+  return {
+    ...(protocols === undefined ? {} : { protocols }),
+    ...(credentialHelper === undefined ? {} : { credentialHelper }),
+    ...(sshAuthenticationSocket === undefined || sshKnownHostsFile === undefined
+      ? {}
+      : { ssh: { authenticationSocket: sshAuthenticationSocket, knownHostsFile: sshKnownHostsFile } }),
   };
 }

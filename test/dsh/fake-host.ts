@@ -95,6 +95,13 @@ export class FakeHost implements HostServices {
     this.logs.write(session.header, session.events);
   }
 
+  /** What the tool `working_directory` does. Fact: the directory must exist; its canonical path is recorded, where it is another one. */
+  async moveSession(session: FakeSession, path: string): Promise<void> {
+    const canonical = await realpath(path);
+    if (!(await stat(canonical)).isDirectory()) throw new Error('not a directory');
+    if (fold(session.header, session.events) !== canonical) this.append(session, changeOf(canonical));
+  }
+
   /** Fact: a session is closed by nobody; it leaves the store when what owns it goes, at the latest with the host. */
   endLife(...ids: readonly string[]): void {
     for (const id of ids.length > 0 ? ids : [...this.#live.keys()]) this.#live.delete(id);
@@ -168,11 +175,7 @@ export class FakeHost implements HostServices {
       ensure: () => {
         throw new Error('ensure writes to the log');
       },
-      set: async (session: FakeSession, path: string) => {
-        const canonical = await realpath(path);
-        if (!(await stat(canonical)).isDirectory()) throw new Error('not a directory');
-        if (fold(session.header, session.events) !== canonical) this.append(session, changeOf(canonical));
-      },
+      set: (session: FakeSession, path: string) => this.moveSession(session, path),
     };
   }
 
@@ -198,6 +201,13 @@ export class FakeHost implements HostServices {
       },
     };
   }
+}
+
+/** Fact: the directory in which tools run. A session without one uses the default of the host, which is none of the sandbox. */
+export function workingDirectoryOf({ header, events }: FakeSession): string {
+  const directory = fold(header, events);
+  if (directory === null) throw new Error('the session has no directory');
+  return directory;
 }
 
 function fold(header: FakeHeader, events: readonly FakeEvent[]): string | null {

@@ -317,7 +317,9 @@ describe('unloading', () => {
 describe('its configuration', () => {
   const validate = Config['~standard'].validate;
 
-  it.each([[undefined], [null], [{}], [{ fetchEverySeconds: 10, allowedHosts: [] }]])(
+  const ssh = { sshAuthenticationSocket: '/run/agent', sshKnownHostsFile: '/home/a/known_hosts' };
+
+  it.each([[undefined], [null], [{}], [{ fetchEverySeconds: 10, allowedHosts: [] }], [ssh]])(
     '%j is fine',
     (value) => {
       expect(validate(value)).toHaveProperty('value');
@@ -337,6 +339,10 @@ describe('its configuration', () => {
     [{ prover: 'both' }, 'is not auto, nodegit or git'],
     [{ fetchEverySeconds: 9 }, 'is not a number of seconds from 10 to 999999'],
     [{ constructor: 1 }, 'is no setting'],
+    [{ protocols: ['ext'] }, 'is not a list of https'],
+    [{ credentialHelper: '/bin/x; y' }, 'is not a plain absolute path'],
+    [{ sshKnownHostsFile: '/etc/hosts' }, 'is missing beside the other ssh setting'],
+    [{ sshAuthenticationSocket: '/run/agent' }, 'is missing beside the other ssh setting'],
   ])('%j %s', (value, message) => {
     const result = validate(value);
     expect(result).toHaveProperty('issues');
