@@ -5,6 +5,7 @@ import type { NetworkAccess } from '../git/network-access.ts';
 import type { GitRunner } from '../git/run-git.ts';
 import type { UserConfiguration } from '../git/user-configuration.ts';
 import type { MutationGate } from '../mutation/mutation-gate.ts';
+import type { OpenHooks } from './trusted-hooks.ts';
 
 /** Of two fetches of one repository at the same time, one may fail over the refs that the other moves. */
 export interface FetchTurns {
@@ -21,6 +22,8 @@ export interface ActionContext {
   /** What the configuration of the server's user says. */
   readonly user: (signal?: AbortSignal) => Promise<UserConfiguration>;
   readonly network: NetworkAccess;
+  /** Opens the hooks of a repository that the operator trusts. */
+  readonly hooks: OpenHooks;
   /** Keeps fetches of one repository apart; default: nothing does. */
   readonly fetches?: FetchTurns;
 }

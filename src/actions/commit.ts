@@ -1,9 +1,10 @@
-import { AuthorityError } from '../errors/index.ts';
+import { AuthorityError, isAuthorityError } from '../errors/index.ts';
 import { captureHead } from '../git/captured-head.ts';
 import { findUnfinished } from '../git/operation-state.ts';
 import { isReservedPath } from '../git/reserved-path.ts';
 import { runWriting } from '../git/run-writing.ts';
 import type { StatusRecord } from '../git/status-records.ts';
+import type { UserIdentity } from '../git/user-configuration.ts';
 import { type CommitMessage, parseCommitMessage } from '../git/values.ts';
 import { writeCommands } from '../git/write-commands.ts';
 import type { ActionContext } from './action-context.ts';
@@ -13,9 +14,10 @@ import { type FamilyTurn, inFamily } from './in-family.ts';
 import { whileLocked } from './index-lock.ts';
 import { openMergeHeads } from './open-merge-heads.ts';
 import { readChanges, unmergedIndex } from './read-changes.ts';
-import type { CommitOutcome, CommitRequest } from './repository-actions.ts';
+import type { ActionWarning, CommitOutcome, CommitRequest } from './repository-actions.ts';
 import { requireIdentity } from './require-identity.ts';
 import { tidyMessage } from './tidy-message.ts';
+import type { TrustedHooks } from './trusted-hooks.ts';
 
 /** See `RepositoryActions.commit`. */
 export async function commit(
@@ -57,9 +59,24 @@ async function commitInTurn(
     await whileLocked(capability, () => runWriting(git, writeCommands.stage(place, paths)));
   }
   try {
-    return await commitIndex(context, turn, { head, mergeHeads, message, identity });
+    using hooks = await context.hooks(capability);
+    await hooks.run('pre-commit', identity);
+    const said = await hooks.message(message, mergeHeads.length === 0 ? 'message' : 'merge', identity);
+    const outcome = await commitIndex(context, turn, { head, mergeHeads, message: said, identity });
+    return { ...outcome, warnings: [...outcome.warnings, ...(await tellCommitted(hooks, identity))] };
   } catch (error) {
     throw paths.length > 0 ? leftAt(error, { partial: true, stage: 'commit', staged: true }) : error;
+  }
+}
+
+/** The commit stands, whatever becomes of the hook that is told of it. */
+async function tellCommitted(hooks: TrustedHooks, identity: UserIdentity): Promise<readonly ActionWarning[]> {
+  try {
+    await hooks.run('post-commit', identity);
+    return [];
+  } catch (error) {
+    if (!isAuthorityError(error)) throw error;
+    return [{ stage: 'post-commit', code: error.code }];
   }
 }
 

@@ -63,6 +63,7 @@ export async function mergeIntoCheckout(
     (await isStaged(context, turn, plan));
   if (changes.length > 0 && !isThere) throw dirty(side, changes);
   const identity = plan.kind === 'merge' ? requireIdentity(user) : loggedIdentity(user);
+  using hooks = await context.hooks(turn.capability);
   const next =
     plan.kind === 'forward'
       ? plan.next
@@ -71,18 +72,21 @@ export async function mergeIntoCheckout(
           writeCommands.commitTree(place, {
             tree: plan.tree,
             parents: [head.commit, theirs],
-            message: merge.message,
+            message: await hooks.message(merge.message, 'merge', identity),
             identity,
           }),
         );
   if (!isThere) await checkOut(context, turn, { head, next, side }, signal);
   try {
+    if (plan.kind === 'merge') await hooks.run('pre-merge-commit', identity);
     await moveBranch(context, turn, { head, next, identity, log });
   } catch (error) {
     // What had moved already says more.
     const hasMoved = isAuthorityError(error) && 'committed' in error.details;
     throw hasMoved ? error : leftAt(error, { partial: true, stage: 'merge', staged: true });
   }
+  // It is only told; what it makes of that changes nothing (githooks(5)).
+  await hooks.run('post-merge', identity, ['0']).catch(() => {});
   return { kind: plan.kind, oid: next };
 }
 

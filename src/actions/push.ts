@@ -19,13 +19,25 @@ export async function push(context: ActionContext, selector: string, signal?: Ab
   const remote = await requireRemote(git, capability, 'actions.push.noRemote', signal);
   const place = await configuration.clear(capability, 'network', signal);
   await capability.assertCurrent(signal);
-  const command = writeCommands.push(place, remote, branch, network);
+  using hooks = await context.hooks(capability);
+  const command = writeCommands.push(place, remote, branch, network, hooks.directory);
   const result = await git.run(command, signal);
   const answer = parsePushLines(result.stdout).find(({ to }) => to === branch);
   if (answer?.rejection != null) {
     const details = { command: command.name, reason: 'rejected', rejection: answer.rejection };
     throw new AuthorityError('git_failed', { details, cause: result.stderr.toString('utf8') });
   }
-  if (result.exitCode !== 0) throw writingFailure(command, result);
+  if (result.exitCode !== 0) {
+    const failure = writingFailure(command, result);
+    // Git has asked the remote before it asks the hook, and prints nothing when the hook refuses.
+    const isHook =
+      hooks.directory !== null && answer === undefined && failure.details['reason'] === 'exit-status';
+    throw isHook ? prePushRefused(failure) : failure;
+  }
   if (answer === undefined) throw malformedOutput(command);
+}
+
+function prePushRefused(cause: AuthorityError): AuthorityError {
+  const { exitCode } = cause.details;
+  return new AuthorityError('hook_refused', { details: { hook: 'pre-push', exitCode }, cause });
 }

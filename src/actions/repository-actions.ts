@@ -34,7 +34,7 @@ export interface MergeToBaseOutcome extends MergeOutcome {
 }
 
 export interface ActionWarning {
-  readonly stage: 'end-merge';
+  readonly stage: 'end-merge' | 'post-commit';
   readonly code: string;
 }
 
@@ -45,10 +45,11 @@ export interface ActionWarning {
  */
 export interface RepositoryActions {
   /**
-   * Makes one commit on the branch that is checked out, or on a detached HEAD; concludes a merge when one waits for it. No hook runs.
+   * Makes one commit on the branch that is checked out, or on a detached HEAD; concludes a merge when one waits for it. Hooks
+   * run only where the operator trusts them.
    * @throws `commit_message_required` | `invalid_request` (a message that Git cannot carry) | `identity_missing` (details.missing) |
    *   `action_refused` (details.reasonKey: nothing to commit, or details.operation stands in the middle) | `unmerged_index`
-   *   (details.paths) | `repository_locked` (details.what) | `ref_moved` | `untrusted_repository_config` | `no_space` | `git_failed` | as
+   *   (details.paths) | `hook_refused` (details.hook) | `repository_locked` (details.what) | `ref_moved` | `untrusted_repository_config` | `no_space` | `git_failed` | as
    *   `Authority.authorizeRepository`, `FileCapability.assertCurrent` and `MutationGate.run`
    */
   commit(selector: string, request: CommitRequest, signal?: AbortSignal): Promise<CommitOutcome>;

@@ -1,5 +1,6 @@
 import type { ClearedPlace } from './cleared-place.ts';
 import { type CommandParts, commandClasses, makeCommand } from './command-class.ts';
+import { type HooksDirectory, hooksSetting } from './hook-settings.ts';
 import { type NetworkAccess, networkEnvironment, networkSettings } from './network-access.ts';
 import type { PinnedPlace } from './pinned-place.ts';
 import type { GitCommand } from './run-git.ts';
@@ -37,7 +38,7 @@ export interface StartedMerge {
 
 /**
  * The commands that change a repository, as `readCommands` lists those that read: one row a command, data as typed values behind
- * `--end-of-options` or on standard input. They may take locks. None runs a hook, and none forces.
+ * `--end-of-options` or on standard input. They may take locks. None runs a hook, but `push` that of a trusted repository, and none forces.
  */
 export const writeCommands = {
   /** Takes over into the index what the work tree has under each path: content, or that it is gone. Never looks into submodules. */
@@ -167,14 +168,20 @@ export const writeCommands = {
     remote: RemoteName,
     branch: RefName,
     access: NetworkAccess,
+    hooks: HooksDirectory | null = null,
   ): GitCommand =>
     makeCommand('push', commandClasses.push, place, {
-      settings: [...networkSettings(access), `remote.${remote}.mirror=false`, 'push.pushOption='],
+      settings: [
+        ...networkSettings(access),
+        `remote.${remote}.mirror=false`,
+        'push.pushOption=',
+        ...(hooks === null ? [] : [hooksSetting(hooks)]),
+      ],
       words: [
         'push',
         '--porcelain',
         '--no-force',
-        '--no-verify',
+        ...(hooks === null ? ['--no-verify'] : []),
         '--no-signed',
         '--no-follow-tags',
         '--recurse-submodules=no',
@@ -187,7 +194,7 @@ export const writeCommands = {
     }),
 } as const;
 
-const locksAllowed = { GIT_OPTIONAL_LOCKS: '1' };
+export const locksAllowed = { GIT_OPTIONAL_LOCKS: '1' };
 
 /** A person's own Git may hold a ref for a moment. */
 const lockSettings = ['core.filesRefLockTimeout=2000', 'core.packedRefsTimeout=2000'];
@@ -200,7 +207,7 @@ function change(name: string, place: PinnedPlace, parts: CommandParts): GitComma
   });
 }
 
-function identityEnvironment({ name, email }: UserIdentity): Record<string, string> {
+export function identityEnvironment({ name, email }: UserIdentity): Record<string, string> {
   return {
     GIT_AUTHOR_NAME: name,
     GIT_AUTHOR_EMAIL: email,

@@ -1,5 +1,6 @@
 import { assertFetchEvery, BackgroundFetch } from '../actions/background-fetch.ts';
 import { createRepositoryActions } from '../actions/create-actions.ts';
+import { createHookTrust } from '../actions/trusted-hooks.ts';
 import type { Archives } from '../archive/archives.ts';
 import { createArchives } from '../archive/create-archives.ts';
 import { createAuthority } from '../authority/create-authority.ts';
@@ -121,7 +122,8 @@ async function compose(
       : createWorkspaces({ registry: embedded, authority, surveyor: authority, state });
   const user = createUserReader(git, options.home);
   const { clock = systemClock } = options;
-  const actionContext = { authority, gate, git, configuration, user, network };
+  const hooks = createHookTrust(git, options.trustedHooks);
+  const actionContext = { authority, gate, git, configuration, user, network, hooks };
   const fetches = new BackgroundFetch(actionContext, { clock, ...pick('everyMs', options.fetchEveryMs) });
   const snapshots = createSnapshots({
     authority,

@@ -27,6 +27,11 @@ export interface ServiceOptions {
   readonly prover?: ProverMode;
   /** Drivers of Git that the operator trusts, whatever a repository names under their names; default: none. */
   readonly allowedDrivers?: readonly AllowedDriver[];
+  /**
+   * Canonical paths of main checkouts whose hooks run, those of `hooks` in their Git directories, for all worktrees of theirs; default: none.
+   * Such a hook is a program of that repository that runs as the user of the server.
+   */
+  readonly trustedHooks?: readonly string[];
   /** Default: what set-up built into this user's cache. */
   readonly nodegitState?: () => NodegitState;
   /** Default: the addon that comes with this package. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createRepositoryActions } from '../../src/actions/create-actions.ts';
 import type { RepositoryActions } from '../../src/actions/repository-actions.ts';
+import { createHookTrust } from '../../src/actions/trusted-hooks.ts';
 import { createConfigurationGate } from '../../src/git/configuration-gate.ts';
 import { createGitRunner, type GitCommand, type GitRunner } from '../../src/git/run-git.ts';
 import { readUserConfiguration } from '../../src/git/user-configuration.ts';
@@ -62,6 +63,7 @@ function actionsWith(step: string, moment: Moment, happen: () => Promise<unknown
     configuration: createConfigurationGate(runner),
     user: (signal) => readUserConfiguration(runner, { home: lab.home }, signal),
     network: { protocols: ['file'] },
+    hooks: createHookTrust(runner),
   });
 }
 

@@ -56,6 +56,23 @@ describe('words that make no sense are exit code 2, a line that says why, and no
   );
 });
 
+describe('hooks', () => {
+  it('R20: are trusted of a registered main checkout only', async () => {
+    const state = join(await temporaryDirectory(), 'state');
+    const { code, err } = await run(
+      'serve',
+      '--state',
+      state,
+      '--port',
+      '0',
+      '--trust-hooks',
+      '/nonexistent',
+    );
+    expect(code).toBe(2);
+    expect(err).toMatch(/--trust-hooks \/nonexistent: no registered workspace/);
+  });
+});
+
 describe('help', () => {
   it('of the whole names every command and the exit codes', async () => {
     for (const word of ['--help', '-h', 'help']) {

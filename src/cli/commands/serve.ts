@@ -19,7 +19,7 @@ const defaultHost = '127.0.0.1';
 export const serve: Command = {
   name: 'serve',
   usage:
-    '[--host 127.0.0.1] [--port 7420] [--workspace DIR]... [--allowed-host HOST]... [--trusted-proxy-host HOST]... [--fetch-every SECONDS]',
+    '[--host 127.0.0.1] [--port 7420] [--workspace DIR]... [--allowed-host HOST]... [--trusted-proxy-host HOST]... [--fetch-every SECONDS] [--trust-hooks DIR]...',
   summary: 'Serve the registered directories over HTTP until SIGTERM or SIGINT.',
   help: [
     '  --host ADDRESS  address to listen on; one that other machines reach needs --allowed-host too',
@@ -27,6 +27,7 @@ export const serve: Command = {
     '  --workspace DIR            register it first, unless it is',
     '  --allowed-host HOST        answer for this Host header beside the loopback names, e.g. box.example:7420',
     '  --trusted-proxy-host HOST  let a proxy on this machine speak for this host',
+    '  --trust-hooks DIR          run the hooks in the Git directory of this main checkout',
     '  --fetch-every SECONDS      fetch from origin so often what clients look at; 10 or more, never by default',
   ],
   options: {
@@ -36,20 +37,23 @@ export const serve: Command = {
     'allowed-host': { type: 'string', multiple: true },
     'trusted-proxy-host': { type: 'string', multiple: true },
     'fetch-every': { type: 'string' },
+    'trust-hooks': { type: 'string', multiple: true },
   },
   positionals: [0, 0],
   run: async ({ values, terminal, json, stateDirectory }) => {
     const { host, port, allowedHosts, trustedProxyHosts } = readAddress(values);
     const fetching = readFetchEvery(values);
     const place = stateDirectory === undefined ? {} : { stateDirectory };
+    const trustedHooks = listOption(values, 'trust-hooks').map((directory) => resolve(directory));
     const stopped = untilStopped();
-    await using service = await createService({ ...place, ...fetching });
+    await using service = await createService({ ...place, ...fetching, trustedHooks });
     await using state = await openStandaloneState({
       ...place,
       onAuditFailure: () =>
         terminal.note('workspace-authority: audit.jsonl cannot be written; requests are served on'),
     });
     for (const directory of listOption(values, 'workspace')) await register(service, resolve(directory));
+    await requireRegistered(service, trustedHooks);
     const standalone = createStandaloneAuthentication(state.token);
     const { authenticate, signIn } = standalone;
     const app = createApp(service, {
@@ -109,6 +113,14 @@ function readFetchEvery(values: OptionValues): { readonly fetchEveryMs?: number 
   if (!/^\d{2,6}$/.test(seconds) || Number(seconds) < 10)
     throw new UsageError('--fetch-every takes a number of seconds from 10 to 999999');
   return { fetchEveryMs: Number(seconds) * 1000 };
+}
+
+/** A name that is no row's would be trusted without a word and run nothing. */
+async function requireRegistered(service: Service, directories: readonly string[]): Promise<void> {
+  const rows = (await service.workspaces?.list()) ?? [];
+  const stray = directories.find((directory) => !rows.some(({ path }) => path === directory));
+  if (stray !== undefined)
+    throw new UsageError(`--trust-hooks ${stray}: no registered workspace; add it with --workspace`);
 }
 
 /** RFC 6890: 127.0.0.0/8 and ::1 never leave the machine. Any other name may. */

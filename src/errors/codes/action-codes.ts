@@ -31,6 +31,11 @@ export const actionCodes = {
     status: 403,
     title: 'A worktree that has the base is not authorised.',
   },
+  hook_refused: {
+    kind: 'conflict',
+    status: 409,
+    title: 'A trusted hook of the repository refused, or could not be run.',
+  },
   repository_locked: {
     kind: 'conflict',
     status: 409,
