@@ -3,7 +3,7 @@ import { chmod, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { diffLimits } from '../../src/git/diff-file.ts';
-import { applied, treeOfFiles } from '../support/apply-diff.ts';
+import { applied, treeOfChanges } from '../support/apply-diff.ts';
 import { git, makeRepository } from '../support/git.ts';
 import { emptyTree, linesOf, numbers, onlyFile, useDiffLab } from './diff-lab.ts';
 
@@ -64,7 +64,8 @@ describe('the files as they are', () => {
     expect(linesOf(named('sql'))).toEqual(['--- one', '+++ one', ' -- two']);
     expect(named('mode')).toMatchObject({ oldMode: '100644', newMode: '100755' });
     expect(named('link')).toMatchObject({ oldMode: '100644', newMode: '120000' });
-    expect(await applied(path, 'HEAD', answer.files)).toBe(await treeOfFiles(path));
+    const now = await treeOfChanges(path);
+    expect(await applied(path, 'HEAD', answer.files, now)).toBe(now);
   });
 
   it('W32: untracked files are additions as they lie there, also below a path', async () => {
@@ -98,7 +99,8 @@ describe('the files as they are', () => {
     ]);
     expect(files[2]).toMatchObject({ undecodable: true, hunks: [{ lines: [{ base64: '6Q==' }] }] });
     await rm(join(path, 'fifo'));
-    expect(await applied(path, 'HEAD', files)).toBe(await treeOfFiles(path));
+    const now = await treeOfChanges(path);
+    expect(await applied(path, 'HEAD', files, now)).toBe(now);
     const below = await here.lab.diff(path, { path: 'dir' });
     expect(below.files.map((file) => file.path)).toEqual(files.slice(0, 5).map((file) => file.path));
   });
@@ -240,6 +242,7 @@ describe('the files as they are', () => {
     for (const name of names) {
       expect(onlyFile(await here.lab.diff(path, { path: name }))).toMatchObject({ path: name, additions: 1 });
     }
-    expect(await applied(path, 'HEAD', files)).toBe(await treeOfFiles(path));
+    const now = await treeOfChanges(path);
+    expect(await applied(path, 'HEAD', files, now)).toBe(now);
   });
 });

@@ -1,7 +1,7 @@
 import { lstat, mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { applied, treeOfFiles } from '../support/apply-diff.ts';
+import { applied, treeOfChanges } from '../support/apply-diff.ts';
 import { git } from '../support/git.ts';
 import { randomOf } from '../support/random-of.ts';
 import { createDiffLab, type DiffLab } from './diff-lab.ts';
@@ -110,21 +110,19 @@ describe('R20, W28, W29: what a diff says, applied by Git to the tree it is agai
     if (random(2) === 0) await git(path, 'add', '-A', '--', 'dir').catch(() => {});
 
     const { files } = await lab.diff(path);
-    expect(await applied(path, 'HEAD', files)).toBe(await treeOfFiles(path));
+    const now = await treeOfChanges(path);
+    expect(await applied(path, 'HEAD', files, now)).toBe(now);
 
     await git(path, 'add', '-A');
     await git(path, 'commit', '-q', '--allow-empty', '-m', 'third');
     const third = (await git(path, 'rev-parse', 'HEAD')).trimEnd();
     const commit = await lab.commit(path, third);
-    expect(await applied(path, second.trimEnd(), commit.files)).toBe(
-      (await git(path, 'rev-parse', 'HEAD^{tree}')).trimEnd(),
-    );
+    const tree = (await git(path, 'rev-parse', 'HEAD^{tree}')).trimEnd();
+    expect(await applied(path, second.trimEnd(), commit.files, tree)).toBe(tree);
     const since = await lab.diff(path, {
       mode: 'base',
       base: (await git(path, 'rev-parse', 'HEAD^^')).trimEnd(),
     });
-    expect(await applied(path, first.trimEnd(), since.files)).toBe(
-      (await git(path, 'rev-parse', 'HEAD^{tree}')).trimEnd(),
-    );
+    expect(await applied(path, first.trimEnd(), since.files, tree)).toBe(tree);
   });
 });

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { rm } from 'node:fs/promises';
+import { copyFile, rm, utimes } from 'node:fs/promises';
 import type { DiffFile, DiffHunk } from '../../src/git/diff-file.ts';
 
 /** Writes a diff back as a patch that Git understands, from nothing but its fields. Binary files have no lines and are left out. */
@@ -69,42 +69,89 @@ function quote(name: string): string {
   return `"${name.replace(/[^ !#-[\]-~]/g, octal)}"`;
 }
 
-/** Applies the files to a tree, in an index of its own, and names the tree that comes out. */
-export async function applied(repository: string, from: string, files: readonly DiffFile[]): Promise<string> {
+/**
+ * Applies the files to a tree, in an index of its own, and names the tree that comes out. Binary files, of which a diff shows nothing but that
+ * they differ, come from the tree `to`.
+ */
+export async function applied(
+  repository: string,
+  from: string,
+  files: readonly DiffFile[],
+  to: string,
+): Promise<string> {
+  const binaries = files.filter(({ status }) => status === 'binary');
+  const entries = binaries.length === 0 ? new Map<string, string>() : await entriesOf(repository, to);
   return inOwnIndex(repository, async (run) => {
     await run(['read-tree', from]);
     const patch = patchOf(files);
     if (patch.length > 0) await run(['apply', '--cached', '--whitespace=nowarn', '-'], patch);
-    for (const file of files.filter(({ status }) => status === 'binary')) {
-      const path = Buffer.from(bytesOf(file.path, file.pathBase64), 'latin1').toString();
-      const words = file.newMode === null ? ['--force-remove'] : ['--add'];
-      await run(['update-index', ...words, '--', path]);
-      if (file.oldPath !== null && file.change === 'renamed') {
-        await run(['update-index', '--force-remove', '--', file.oldPath]);
-      }
-    }
+    const changes = binaries.flatMap((file) => {
+      const path = bytesOf(file.path, file.pathBase64);
+      const gone = file.change === 'renamed' ? bytesOf(file.oldPath ?? '', file.oldPathBase64) : null;
+      const entry = file.newMode === null ? absent(path) : entries.get(path);
+      if (entry === undefined) throw new Error(`no ${path} in ${to}`);
+      return gone === null ? [entry] : [absent(gone), entry];
+    });
+    if (changes.length > 0) await run(['update-index', '-z', '--index-info'], indexInfo(changes));
     return run(['write-tree']);
   });
 }
 
-/** The tree that the work tree is, ignored files left out. */
-export async function treeOfFiles(repository: string): Promise<string> {
-  return inOwnIndex(repository, async (run) => {
-    await run(['read-tree', '--empty']);
+/** The tree that index and files would be, were all of them committed; ignored files left out. */
+export async function treeOfChanges(repository: string): Promise<string> {
+  return inOwnIndex(repository, async (run, index) => {
+    await copyFile(`${repository}/.git/index`, index);
+    // Older than any file, so that Git looks into all of them (git's racy-git.txt).
+    await utimes(index, 1, 1);
     await run(['add', '-A', '--', '.']);
     return run(['write-tree']);
   });
+}
+
+/** A tree in which one path, and all below it, is what it is in another. */
+export async function treeWithPart(
+  repository: string,
+  from: string,
+  to: string,
+  part: string,
+): Promise<string> {
+  const isPart = (path: string) => path === part || path.startsWith(`${part}/`);
+  const [others, own] = [await entriesOf(repository, from), await entriesOf(repository, to)];
+  const kept = [
+    ...[...others].filter(([path]) => !isPart(path)),
+    ...[...own].filter(([path]) => isPart(path)),
+  ];
+  return inOwnIndex(repository, async (run) => {
+    await run(['update-index', '-z', '--index-info'], indexInfo(kept.map(([, entry]) => entry)));
+    return run(['write-tree']);
+  });
+}
+
+/** What git-update-index(1) takes with `--index-info`, by path. */
+async function entriesOf(repository: string, tree: string): Promise<Map<string, string>> {
+  const listed = await inOwnIndex(repository, (run) => run(['ls-tree', '-r', '-z', '--full-tree', tree]));
+  const entries = listed.split('\0').filter((entry) => entry !== '');
+  return new Map(entries.map((entry) => [entry.slice(entry.indexOf('\t') + 1), entry]));
+}
+
+const absent = (path: string) => `0 ${'0'.repeat(40)}\t${path}`;
+
+function indexInfo(entries: readonly string[]): Buffer {
+  return Buffer.from(entries.map((entry) => `${entry}\0`).join(''), 'latin1');
 }
 
 type Run = (words: readonly string[], input?: Buffer) => Promise<string>;
 
 let indexes = 0;
 
-async function inOwnIndex<Result>(repository: string, work: (run: Run) => Promise<Result>): Promise<Result> {
+async function inOwnIndex<Result>(
+  repository: string,
+  work: (run: Run, index: string) => Promise<Result>,
+): Promise<Result> {
   indexes += 1;
   const index = `${repository}/.git/test-index-${indexes}`;
   try {
-    return await work((words, input) => runGit(repository, index, words, input));
+    return await work((words, input) => runGit(repository, index, words, input), index);
   } finally {
     await rm(index, { force: true });
   }
@@ -134,7 +181,7 @@ function runGit(
     child.stdin.end(input);
     child.once('error', reject);
     child.once('close', (code) => {
-      if (code === 0) resolve(Buffer.concat(output).toString('latin1').trimEnd());
+      if (code === 0) resolve(Buffer.concat(output).toString('latin1').replace(/\n$/, ''));
       else reject(new Error(`git ${words.join(' ')}: ${Buffer.concat(complaint).toString()}`));
     });
   });
