@@ -28,7 +28,7 @@ export async function whileLocked<Result>(
   }
 }
 
-function indexLocked(): AuthorityError {
+export function indexLocked(): AuthorityError {
   return new AuthorityError('repository_locked', {
     details: { what: 'index', recovery: standingLock('index.lock', 'git dir') },
   });

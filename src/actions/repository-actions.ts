@@ -1,4 +1,13 @@
 import type { CommitOid } from '../git/values.ts';
+import type {
+  Discarded,
+  DiscardOutcome,
+  DiscardRequest,
+  RestoreDiscardedOutcome,
+  RestoreDiscardedRequest,
+} from './discard-contract.ts';
+
+export type * from './discard-contract.ts';
 
 export interface CommitRequest {
   readonly message?: string | undefined;
@@ -85,4 +94,27 @@ export interface RepositoryActions {
    *   one, has the base) | as `pull`, but nothing of a remote
    */
   mergeToBase(selector: string, signal?: AbortSignal): Promise<MergeToBaseOutcome>;
+  /**
+   * Takes tracked paths back to the commit, in index and files, and removes untracked files; ignored ones only when that is asked for. First it
+   * says what it would destroy, with a token; it is done only for exactly that state, and what it destroys is kept as an archive first.
+   * Submodules and repositories among the files are left alone.
+   * @throws `confirmation_required` and `state_changed` (details: a `DiscardPreview`): nothing was changed | `discard_paths_empty` |
+   *   `action_refused` (details.reasonKey `actions.commit.clean`, `actions.discard.unsafePath`, `actions.merge.inProgress`, or
+   *   `actions.discard.blocked` with details.paths: ignored files stand where the commit has files) | `unmerged_index` | `not_archivable` |
+   *   `archive_quota_exceeded` | `repository_locked` | `untrusted_repository_config` | `no_space` | `git_failed` | `identity_changed`; with
+   *   details.partial, details.stage `clean` or `checkout` and details.archive when part of it was done
+   */
+  discard(selector: string, request?: DiscardRequest, signal?: AbortSignal): Promise<DiscardOutcome>;
+  /** What discards of this repository have kept, oldest first. @throws as `Authority.authorizeRepository` | `state_unavailable` */
+  discarded(selector: string, signal?: AbortSignal): Promise<readonly Discarded[]>;
+  /**
+   * Puts back what a discard destroyed, into this checkout. A file is replaced only where it is exactly what the commit and the index have; deletions are not done again.
+   * The archive stays.
+   * @throws `archive_not_found` | `discard_paths_empty` | `action_refused` | `repository_locked` | `state_unavailable` | `no_space` | ...
+   */
+  restoreDiscarded(
+    selector: string,
+    request: RestoreDiscardedRequest,
+    signal?: AbortSignal,
+  ): Promise<RestoreDiscardedOutcome>;
 }

@@ -47,7 +47,8 @@ export async function restoreEntry(
 ): Promise<RestoredEntry> {
   const { area, path } = entry;
   const { parent, name } = splitPath(path);
-  const standing = { ...place, ...options };
+  // One by one: what a held root has, it has by accessors.
+  const standing: Standing = { directory: place.directory, guard: place.guard, ...options };
   try {
     const { confinement } = place;
     if (confinement && path.split('/').some((part) => isClosed(shownPath(part), confinement))) {

@@ -164,6 +164,13 @@ export const readCommands = {
       ],
     }),
 
+  /** A pack of exactly these objects, whole: with none that they are stored as differences from. */
+  packObjects: (place: PinnedPlace, oids: readonly ObjectOid[]): GitCommand =>
+    makeCommand('pack-objects', content, place, {
+      words: ['pack-objects', '--stdout', '-q', '--delta-base-offset', '--threads=1', '--window=0'],
+      input: Buffer.from(oids.map((oid) => `${oid}\n`).join('')),
+    }),
+
   /** Names of all files that are not tracked below some directories, ignored ones included, NUL after each. */
   untrackedBelow: (place: PinnedPlace, directories: readonly string[]): GitCommand =>
     makeCommand('untracked-below', content, place, {

@@ -26,6 +26,22 @@ export interface RefChange {
   readonly log?: RefLog;
 }
 
+/** One entry of an index or a tree. */
+export interface IndexEntry {
+  /** Octal digits. */
+  readonly mode: string;
+  readonly oid: ObjectOid;
+}
+
+export interface IndexChange {
+  /** Latin-1. */
+  readonly path: string;
+  /** Null: that there is none. */
+  readonly entry: IndexEntry | null;
+  /** Any object name of the repository, for its length; null where none is known. */
+  readonly like: ObjectOid | null;
+}
+
 /** Why a ref moved, as its log says it. */
 export type RefLog = 'commit' | 'pull' | 'merge';
 
@@ -48,6 +64,32 @@ export const writeCommands = {
       words: ['update-index', '--add', '--remove', '-z', '--stdin'],
       input: Buffer.from(paths.map((path) => `${path}\0`).join(''), 'latin1'),
     }),
+
+  /** Sets single entries of the index, or takes them out of it; the files stay as they are. All of them or none. */
+  setIndex: (place: PinnedPlace, entries: readonly IndexChange[]): GitCommand =>
+    change('set-index', place, {
+      words: ['update-index', '-z', '--index-info'],
+      // What goes makes room for what comes: a file may stand where a directory was.
+      input: Buffer.from(
+        entries
+          .toSorted((left, right) => Number(left.entry !== null) - Number(right.entry !== null))
+          .map(({ path, entry, like }) => indexLine(path, entry, like))
+          .join(''),
+        'latin1',
+      ),
+    }),
+
+  /** Makes the files that the index has under each path, where nothing stands; what stands there stays. Exit status 1: something did. */
+  checkOutIndex: (place: ClearedPlace<'work-tree'>, paths: readonly string[]): GitCommand =>
+    change('check-out-index', place, {
+      settings: place.settings,
+      words: ['checkout-index', '--quiet', '--index', '-z', '--stdin'],
+      input: Buffer.from(paths.map((path) => `${path}\0`).join(''), 'latin1'),
+    }),
+
+  /** Takes the objects of a pack into the repository. */
+  unpackObjects: (place: PinnedPlace, pack: Uint8Array): GitCommand =>
+    change('unpack-objects', place, { words: ['unpack-objects', '-q', '--strict'], input: pack }),
 
   /** Writes the index as trees and prints the name of the top one. Fails for an unmerged index. */
   writeTree: (place: PinnedPlace): GitCommand => change('write-tree', place, { words: ['write-tree'] }),
@@ -216,7 +258,13 @@ export function identityEnvironment({ name, email }: UserIdentity): Record<strin
   };
 }
 
+/** git-update-index(1), `--index-info`, the second form. */
+function indexLine(path: string, entry: IndexEntry | null, like: ObjectOid | null): string {
+  const { mode, oid } = entry ?? { mode: '0', oid: like === null ? '0'.repeat(40) : absent(like) };
+  return `${mode} ${oid}\t${path}\0`;
+}
+
 /** The null object name, as long as the format has it. */
-function absent(like: CommitOid): string {
+function absent(like: ObjectOid): string {
   return '0'.repeat(like.length);
 }

@@ -1,5 +1,6 @@
 import { assertFetchEvery, BackgroundFetch } from '../actions/background-fetch.ts';
 import { createRepositoryActions } from '../actions/create-actions.ts';
+import { Confirmations } from '../actions/discard-confirmations.ts';
 import { createHookTrust } from '../actions/trusted-hooks.ts';
 import type { Archives } from '../archive/archives.ts';
 import { createArchives } from '../archive/create-archives.ts';
@@ -67,7 +68,7 @@ export async function createService(options: ServiceOptions = {}): Promise<Servi
         options.archives === undefined ? {} : { limits: options.archives },
       );
       await mendState(binding, state, gate, archives, options.logger ?? silentLogger);
-      return await compose(binding, state, gate, options);
+      return await compose(binding, state, gate, archives, options);
     } catch (error) {
       await gate.close();
       throw error;
@@ -82,6 +83,7 @@ async function compose(
   binding: NativeBinding,
   state: StateDirectory,
   gate: MutationGate,
+  archives: Archives,
   options: ServiceOptions,
 ): Promise<Service> {
   const { limits = {}, network = {} } = options;
@@ -165,7 +167,12 @@ async function compose(
       readWorktrees: (capability, signal) => readWorktreeTable(capability, git, signal),
     }),
     reads: createRepositoryReads({ authority, git, configuration, user, snapshots }),
-    actions: createRepositoryActions({ ...actionContext, fetches }),
+    actions: createRepositoryActions({
+      ...actionContext,
+      fetches,
+      archives,
+      confirmations: new Confirmations(),
+    }),
     snapshots,
     events,
     sessions: store === null ? null : createSessions({ store, authority }),

@@ -3,6 +3,7 @@ import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createRepositoryActions } from '../../src/actions/create-actions.ts';
+import { Confirmations } from '../../src/actions/discard-confirmations.ts';
 import type { RepositoryActions } from '../../src/actions/repository-actions.ts';
 import { createHookTrust } from '../../src/actions/trusted-hooks.ts';
 import { createConfigurationGate } from '../../src/git/configuration-gate.ts';
@@ -11,6 +12,7 @@ import { readUserConfiguration } from '../../src/git/user-configuration.ts';
 import { createMutationGate } from '../../src/mutation/gate.ts';
 import { deathGuardPath } from '../../src/native/index.ts';
 import { git } from '../support/git.ts';
+import { unusedArchives } from '../support/unused-archives.ts';
 import { type ActionLab, createActionLab, headOf, outcomeOf } from './action-lab.ts';
 import { commitFiles, contentOf, put, type Refused, refusalOf, stateOf } from './merge-lab.ts';
 
@@ -64,6 +66,8 @@ function actionsWith(step: string, moment: Moment, happen: () => Promise<unknown
     user: (signal) => readUserConfiguration(runner, { home: lab.home }, signal),
     network: { protocols: ['file'] },
     hooks: createHookTrust(runner),
+    archives: unusedArchives,
+    confirmations: new Confirmations(),
   });
 }
 

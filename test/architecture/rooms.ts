@@ -24,7 +24,7 @@ export const roomRules: Readonly<Record<string, RoomRule>> = {
   },
   events: { rooms: ['errors'] },
   actions: {
-    rooms: ['errors', 'capability', 'git', 'mutation', 'authority'],
+    rooms: ['errors', 'capability', 'git', 'mutation', 'authority', 'archive'],
     files: ['events/clock.ts'],
   },
   sessions: { rooms: ['errors', 'capability', 'mutation'] },

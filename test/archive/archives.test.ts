@@ -5,6 +5,7 @@ import type { ArchiveMember, Archives, RestorePlace } from '../../src/archive/ar
 import { type ArchivesOptions, createArchives } from '../../src/archive/create-archives.ts';
 import type { RestoreOptions } from '../../src/archive/restore-entry.ts';
 import type { DirectoryHandle } from '../../src/capability/handles.ts';
+import { openHeldRoot } from '../../src/capability/open-held-root.ts';
 import { native } from '../support/addon.ts';
 import { openState, refusalOf, temporaryDirectory } from '../support/state.ts';
 import { makeTree, readTree } from '../support/tree.ts';
@@ -211,6 +212,17 @@ describe('R41: restoring never overwrites', () => {
       g: 'in-the-way',
     });
     expect(await readTree(path)).toEqual(['f: kept', 'g: somebody was faster']);
+  });
+
+  it('and takes a held root for the place', async () => {
+    const lab = await openLab();
+    await makeTree(lab.source, ['f: x']);
+    const { id } = await write(lab, ['f']);
+    const path = await temporaryDirectory();
+    const confinement = { isClosedName: () => false, closedShape: [], closedIdentities: [] };
+    const held = await openHeldRoot(native, path, { confinement, allowMounts: false });
+    onTestFinished(() => held.release());
+    expect(await restoreAll(lab.archives, id, held)).toEqual({ f: 'restored' });
   });
 
   it('and names what the confinement closes', async () => {

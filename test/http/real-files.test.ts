@@ -122,6 +122,13 @@ describe('the API over real directories', () => {
     const { plain: cwd, repo } = lab;
     const managed = await addOwnWorktree(repo, lab.managedRoot, 'shaped', 'Title');
     const create = { 'if-none-match': '*' };
+    const paths = ['discarded'];
+    const discard = change('POST', '/action', { cwd: repo, name: 'discard', params: { paths } });
+    await put(join(repo, 'discarded'), 'x');
+    expect((await lab.server.send(discard)).status).toBe(409);
+    const archive = (await lab.server.send(discard)).body?.['archive'];
+    await put(join(repo, 'discarded'), 'x');
+    expect((await lab.server.send(discard)).status).toBe(409);
     const requests: readonly TestRequest[] = [
       get('/detect', { path: cwd }),
       get('/detect', { path: repo }),
@@ -135,6 +142,9 @@ describe('the API over real directories', () => {
       ]),
       get('/snapshot', { cwd }),
       change('POST', '/snapshots', { cwds: [cwd, repo, managed], partial: true }),
+      discard,
+      get('/discarded', { cwd: repo }),
+      change('POST', '/discarded/restore', { cwd: repo, archive }),
       change('POST', '/action', { cwd: repo, name: 'commit', params: { message: 'Change' } }),
       get('/file', { cwd, path: 'a.txt' }),
       get('/file', { cwd, path: 'image.png' }),

@@ -31,6 +31,10 @@ export const elsewhereRows: Readonly<Record<string, string>> = {
   'run-task-ok': 'test/http/diff.test.ts',
   'run-sse': 'test/http/events.test.ts',
   'run-parallel-commit': 'test/actions/concurrency.test.ts',
+  'run-fsmonitor-off': 'test/http/discard.test.ts',
+  'run-ambient-common': 'test/http/discard.test.ts',
+  'run-limiter-pins': 'test/actions/discard-places.test.ts',
+  'run-parent-guard': 'test/proof/git-runner.test.ts',
   'run-hooks-off': 'test/actions/commit.test.ts',
   'run-branch-option': 'test/actions/network.test.ts',
   'sec-poison-update': 'test/http/action-merges.test.ts',
@@ -41,16 +45,11 @@ export const elsewhereRows: Readonly<Record<string, string>> = {
   'run-source-guard-none': 'test/sessions/host-guard.test.ts',
 };
 
-const actions = 'these Git actions are not offered yet: discard';
 const worktrees = 'worktrees are not made, archived or cleaned up yet: POST /worktrees and what is below it';
 const forge = 'the forge is not asked yet: /pull, /pulls, pull requests as worktrees';
 
 /** Rows of what is not offered yet, and what they wait for. */
 export const laterRows: Readonly<Record<string, string>> = {
-  'run-fsmonitor-off': actions,
-  'run-ambient-common': actions,
-  'run-limiter-pins': actions,
-  'run-parent-guard': actions,
   'sec-create-base-expr': worktrees,
   'sec-archive-path-mismatch': worktrees,
   'sec-archive-unsafe': worktrees,

@@ -162,7 +162,7 @@ describe('the runner', () => {
       .toEqual(before);
   });
 
-  it('R06: kill -9 of the host kills what it runs', async () => {
+  it('run-parent-guard, R06: kill -9 of the host kills what it runs', async () => {
     const file = join(place, 'hosted');
     const program = await bundleProgram('git-host.ts', place);
     const host = spawn(process.execPath, [program, deathGuard, process.execPath, misbehave, 'breed', file], {

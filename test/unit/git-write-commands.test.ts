@@ -42,6 +42,12 @@ const commands: readonly GitCommand[] = [
   writeCommands.startMerge(mergeable, { theirs: two, message, identity }),
   writeCommands.fetch(reachable, remote, access),
   writeCommands.push(reachable, remote, branch, access),
+  writeCommands.setIndex(place, [
+    { path: '-d', entry: { mode: '100644', oid: one }, like: one },
+    { path: '-d/x\n', entry: null, like: one },
+  ]),
+  writeCommands.checkOutIndex(cleared, ['--all', 'a\nb']),
+  writeCommands.unpackObjects(place, Buffer.from('PACK')),
 ];
 const [stage, , commitTree, updateRef, , , , , startMerge, fetch, push] = commands as [
   GitCommand,
@@ -68,6 +74,15 @@ describe('the commands that change', () => {
       GIT_OPTIONAL_LOCKS: '1',
       GIT_CONFIG_GLOBAL: '/dev/null',
     });
+  });
+
+  it('R20: entries of the index go by standard input, those that make room first', () => {
+    const [setIndex, checkOutIndex] = commands.slice(-3) as [GitCommand, GitCommand];
+    expect(Buffer.from(setIndex.input ?? []).toString()).toBe(
+      `0 ${'0'.repeat(40)}\t-d/x\n\u0000100644 ${one}\t-d\0`,
+    );
+    expect(Buffer.from(checkOutIndex.input ?? []).toString()).toBe('--all\0a\nb\0');
+    expect(checkOutIndex.arguments).not.toContain('--force');
   });
 
   it('R20: paths, messages and refs go by standard input', () => {

@@ -42,6 +42,21 @@ export const actionCodes = {
     title: 'Another Git holds a lock of the repository, or died over it.',
     retryable: true,
   },
+  confirmation_required: {
+    kind: 'conflict',
+    status: 409,
+    title: 'Something would be destroyed; the same request with the token of this answer goes ahead.',
+  },
+  state_changed: {
+    kind: 'conflict',
+    status: 412,
+    title: 'The state is no longer the one that the token stands for, so nothing was destroyed.',
+  },
+  discard_paths_empty: {
+    kind: 'invalid',
+    status: 422,
+    title: 'A list of paths to discard names at least one.',
+  },
   ref_moved: {
     kind: 'conflict',
     status: 409,

@@ -40,24 +40,34 @@ const actions: Readonly<Record<string, Action>> = {
     const outcome = await service.actions.mergeToBase(selector, exchange.signal);
     return { ok: true, ...merged(outcome), mergedInto: outcome.mergedInto };
   }),
-  ...Object.fromEntries(
-    ['discard', 'createPr', 'mergePr', 'autoMergeOff', 'archive'].map((name) => [name, notOffered]),
+  discard: action(
+    z.strictObject({
+      paths: z.array(z.string()).optional(),
+      ignored: z.boolean().optional(),
+      token: z.string().optional(),
+    }),
+    async ({ service, exchange, caller }, selector, params) => {
+      const request = { ...params, caller: caller?.subject };
+      return { ok: true, ...(await service.actions.discard(selector, request, exchange.signal)) };
+    },
   ),
+  ...Object.fromEntries(['createPr', 'mergePr', 'autoMergeOff', 'archive'].map((name) => [name, notOffered])),
 };
 
 /** One of the actions of the wire contract (1.6). Whether there is such an action, and its parameters, are judged before anything is done. */
 export const actionRoute: Route = defineRoute({
   method: 'POST',
   path: '/action',
-  summary: 'Commit, fetch, push, pull or merge.',
+  summary: 'Commit, fetch, push, pull, merge or discard.',
   body: z.strictObject({
     cwd: selectorField,
     name: z
       .string()
       .min(1)
-      .meta({ description: 'commit, fetch, push, pull, updateFromBase or mergeToBase.' }),
+      .meta({ description: 'commit, fetch, push, pull, updateFromBase, mergeToBase or discard.' }),
     params: z.record(z.string(), z.unknown()).optional().meta({
-      description: 'Of commit: message (required), addAll (default true). Of the others: none.',
+      description:
+        'Of commit: message (required), addAll (default true). Of discard: paths (default: all), ignored (default false), token (of the preview that the first request is refused with). Of the others: none.',
     }),
   }),
   shapeTexts: {
@@ -83,6 +93,24 @@ export const actionRoute: Route = defineRoute({
           .string()
           .optional()
           .meta({ description: 'Of mergeToBase: root of the checkout that has the base.' }),
+        archive: z
+          .string()
+          .optional()
+          .meta({ description: 'Of discard: what was destroyed, for /discarded/restore.' }),
+        counts: z
+          .strictObject({
+            staged: z.number(),
+            unstaged: z.number(),
+            untracked: z.number(),
+            ignored: z.number(),
+            bytes: z.number(),
+          })
+          .optional()
+          .meta({ description: 'Of discard: what was destroyed.' }),
+        left: z
+          .array(z.string())
+          .optional()
+          .meta({ description: 'Of discard: repositories inside, which are left alone.' }),
         warnings: z.array(z.strictObject({ stage: z.string(), code: z.string() })).optional(),
       }),
     },

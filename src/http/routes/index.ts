@@ -7,6 +7,7 @@ import { commitsRoute } from './commits.ts';
 import { detectRoute } from './detect.ts';
 import { diffRoute } from './diff.ts';
 import { directoryDeleteRoute } from './directory-delete.ts';
+import { discardedRestoreRoute, discardedRoute } from './discarded.ts';
 import { eventsRoute } from './events.ts';
 import { explainRoute } from './explain.ts';
 import { fileDeleteRoute } from './file-delete.ts';
@@ -44,6 +45,8 @@ export function apiRoutes(options: Pick<HttpOptions, 'signIn'>): readonly Route[
     diffRoute,
     actionsRoute,
     actionRoute,
+    discardedRoute,
+    discardedRestoreRoute,
     snapshotRoute,
     snapshotsRoute,
     eventsRoute,

@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { git, type HttpLab, makeRepository } from '../../support/http-lab.ts';
@@ -110,8 +110,12 @@ runBugTable('git-args', 'R20', {
       const { path, put } = await prepare(lab);
       const names = ['*', '*.json', 'foo.json'];
       for (const name of names) await put(name, '1\n');
-      await ask(lab, action(path, 'discard', { paths: ['*.json'] }), 501, 'not_offered');
+      await ask(lab, action(path, 'discard', { paths: ['*.json'] }), 409, 'confirmation_required');
       for (const name of names) expect(await readFile(join(path, name), 'utf8')).toBe('1\n');
+      const done = await ask(lab, action(path, 'discard', { paths: ['*.json'] }), 200);
+      expect((await readdir(path)).filter((name) => names.includes(name))).toEqual(['*', 'foo.json']);
+      const archive = done.body?.['archive'];
+      await ask(lab, change('POST', '/discarded/restore', { cwd: path, archive }), 200);
       // A repository of its own is left out, unless the file called `*` stands for it, too.
       await makeRepository(join(path, 'inner.json'));
       await ask(lab, action(path, 'commit', { message: 'm' }), 200);
