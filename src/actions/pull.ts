@@ -10,7 +10,7 @@ import { mergeIntoCheckout } from './merge-into-checkout.ts';
 import { mergeMessage, shortName } from './merge-message.ts';
 import { staleTarget } from './move-branch.ts';
 import type { MergeOutcome } from './repository-actions.ts';
-import { captureSettled, findSettled, requireClean } from './settled-checkout.ts';
+import { captureSettled, dirty, findSettled, readTrackedChanges } from './settled-checkout.ts';
 
 const heads = 'refs/heads/';
 const originRefs = 'refs/remotes/origin/';
@@ -40,7 +40,9 @@ async function fetchUpstream(
 ): Promise<Upstream> {
   await using capability = await context.authority.authorizeRepository(selector, signal);
   const { branch } = await findSettled(context, capability, signal);
-  await requireClean(context, capability, 'current', signal);
+  const changes = await readTrackedChanges(context, capability, signal);
+  // What is staged only may be what a pull left that was killed before its last step; the merge will tell.
+  if (changes.some(({ unstaged }) => unstaged !== '.')) throw dirty('current', changes);
   const tracking = await trackingOf(context, capability, branch, signal);
   await fetchForUser(context, capability, signal);
   return { branch, tracking };

@@ -7,7 +7,7 @@ import { type ActionLab, createActionLab, filesOf, headOf, outcomeOf } from '../
 import { compileSources } from '../support/compiled.ts';
 import { git } from '../support/git.ts';
 
-const program = join(import.meta.dirname, '../support/commit-host.mjs');
+const program = join(import.meta.dirname, '../support/action-host.mjs');
 let lab: ActionLab;
 let compiled: string;
 beforeAll(async () => {
@@ -26,7 +26,7 @@ it.each(steps.flatMap((step) => moments.map((when) => [when, step] as const)))(
     await writeFile(join(repo, 'f'), 'content\n');
     const before = await headOf(repo);
     const places = [compiled, join(lab.place, 'state'), lab.home, repo];
-    const host = spawn(process.execPath, [program, ...places, step, when], { stdio: 'inherit' });
+    const host = spawn(process.execPath, [program, ...places, 'commit', step, when], { stdio: 'inherit' });
     const [, signal] = await once(host, 'exit');
     expect(signal).toBe('SIGKILL');
 

@@ -9,7 +9,7 @@ import { commitFiles, type Files } from '../actions/merge-lab.ts';
 import { compileSources } from '../support/compiled.ts';
 import { git } from '../support/git.ts';
 
-const program = join(import.meta.dirname, '../support/merge-host.mjs');
+const program = join(import.meta.dirname, '../support/action-host.mjs');
 let lab: ActionLab;
 let compiled: string;
 beforeAll(async () => {
@@ -47,7 +47,7 @@ async function killed(name: string, step: string, when: string) {
 
 async function dieAt(tree: string, step: string, when: string): Promise<void> {
   const places = [compiled, join(lab.place, 'state'), lab.home, tree];
-  const host = spawn(process.execPath, [program, ...places, step, when], { stdio: 'inherit' });
+  const host = spawn(process.execPath, [program, ...places, 'mergeToBase', step, when], { stdio: 'inherit' });
   const [, signal] = await once(host, 'exit');
   expect(signal).toBe('SIGKILL');
 }
