@@ -9,6 +9,7 @@ import type { Occupant } from './sessions/session-survey.ts';
 import type { SessionRow } from './sessions/session-table.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
 import type { Snapshots } from './snapshot/snapshots.ts';
+import type { WorktreeArchives } from './worktrees/archive-contract.ts';
 
 export type { LadderEntry } from './actions/ladder.ts';
 export type * from './actions/repository-actions.ts';
@@ -37,6 +38,9 @@ export type {
   Snapshot,
 } from './snapshot/snapshot.ts';
 export type { SnapshotBatch, Snapshots } from './snapshot/snapshots.ts';
+export type * from './worktrees/archive-contract.ts';
+export type * from './worktrees/preflight.ts';
+export type { CommitNames, UnsentCommits } from './worktrees/preflight-commits.ts';
 
 /** What one running instance offers; HTTP, the command line and embedding services use nothing else. */
 export interface Service extends AsyncDisposable {
@@ -49,6 +53,8 @@ export interface Service extends AsyncDisposable {
   readonly actions: RepositoryActions;
   readonly snapshots: Pick<Snapshots, 'read' | 'readMany'>;
   readonly events: Pick<Events<Snapshot>, 'subscribe' | 'note'>;
+  /** The end of managed worktrees: what would be lost, archives, and bringing them back. */
+  readonly worktreeArchives: WorktreeArchives;
   /** Null where the host knows the sessions. */
   readonly sessions: Sessions | null;
   /**

@@ -6,6 +6,7 @@ import { gitCodes } from './codes/git-codes.ts';
 import { requestCodes } from './codes/request-codes.ts';
 import { serviceCodes } from './codes/service-codes.ts';
 import { sessionCodes } from './codes/session-codes.ts';
+import { worktreeCodes } from './codes/worktree-codes.ts';
 
 /**
  * The closed table of everything this package refuses or fails with. A code is never renamed and never gets a synonym;
@@ -38,6 +39,7 @@ export const errorCodes: typeof requestCodes &
   typeof actionCodes &
   typeof archiveCodes &
   typeof sessionCodes &
+  typeof worktreeCodes &
   typeof serviceCodes = {
   ...requestCodes,
   ...accessCodes,
@@ -46,6 +48,7 @@ export const errorCodes: typeof requestCodes &
   ...actionCodes,
   ...archiveCodes,
   ...sessionCodes,
+  ...worktreeCodes,
   ...serviceCodes,
 };
 

@@ -32,6 +32,7 @@ import { createOccupation } from '../sessions/occupation.ts';
 import { directoryOf } from '../sessions/occupied-directory.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
 import { createSnapshots } from '../snapshot/snapshots.ts';
+import { createWorktreeArchives } from '../worktrees/archive-service.ts';
 import { confirmHostWorkspace } from './host-workspaces.ts';
 import { type Logger, silentLogger } from './logger.ts';
 import { currentNodegitState } from './nodegit-state.ts';
@@ -143,6 +144,14 @@ async function compose(
     clock,
     ...(options.events === undefined ? {} : { limits: options.events }),
   });
+  const worktreeArchives = createWorktreeArchives({
+    authority,
+    gate,
+    git,
+    configuration,
+    user,
+    occupation,
+  });
   let closed: Promise<void> | null = null;
   const close = async (): Promise<void> => {
     // Changes under way still need proofs, and proofs still need Git.
@@ -173,6 +182,7 @@ async function compose(
       archives,
       confirmations: new Confirmations(),
     }),
+    worktreeArchives,
     snapshots,
     events,
     sessions: store === null ? null : createSessions({ store, authority }),

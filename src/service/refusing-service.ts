@@ -63,6 +63,7 @@ export function createRefusingService(missing: AuthorityError, options: ServiceO
       discarded: refuse,
       restoreDiscarded: refuse,
     },
+    worktreeArchives: { preflight: refuse },
     snapshots: { read: refuse, readMany: refuse },
     events: { subscribe: refuse, note: () => undefined },
     sessions:

@@ -8,6 +8,7 @@ import { gitCodes } from '../../src/errors/codes/git-codes.ts';
 import { requestCodes } from '../../src/errors/codes/request-codes.ts';
 import { serviceCodes } from '../../src/errors/codes/service-codes.ts';
 import { sessionCodes } from '../../src/errors/codes/session-codes.ts';
+import { worktreeCodes } from '../../src/errors/codes/worktree-codes.ts';
 import { type CodeRow, errorCodes } from '../../src/errors/index.ts';
 import { errorsDocument } from './errors-document.ts';
 import { projectRoot, readSources } from './source-files.ts';
@@ -38,6 +39,7 @@ describe('the table of error codes', () => {
       actionCodes,
       archiveCodes,
       sessionCodes,
+      worktreeCodes,
       serviceCodes,
     ];
     const codes = families.flatMap((family) => Object.keys(family));

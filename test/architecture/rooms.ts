@@ -32,6 +32,10 @@ export const roomRules: Readonly<Record<string, RoomRule>> = {
     rooms: ['errors', 'capability', 'git', 'authority', 'events'],
     files: ['proof/stamp.ts'],
   },
+  worktrees: {
+    rooms: ['errors', 'capability', 'mutation', 'git', 'proof', 'authority', 'sessions', 'archive'],
+    files: ['actions/in-family.ts', 'registry/workspace-registry.ts'],
+  },
   service: {
     rooms: [
       'errors',
@@ -48,6 +52,7 @@ export const roomRules: Readonly<Record<string, RoomRule>> = {
       'snapshot',
       'sessions',
       'archive',
+      'worktrees',
     ],
   },
   http: {

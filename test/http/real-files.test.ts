@@ -136,6 +136,7 @@ describe('the API over real directories', () => {
       get('/worktrees', { cwd }),
       get('/worktrees', { cwd: repo }),
       get('/worktrees', { cwd: managed }),
+      get('/worktrees/preflight', { path: managed }),
       ...['/branches', '/commits', '/diff', '/snapshot', '/actions'].flatMap((path) => [
         get(path, { cwd: repo }),
         get(path, { cwd: managed }),

@@ -131,6 +131,7 @@ export function memoryService(roots: MemoryRoots, overrides: Partial<WorkspaceFi
       discarded: noRepository,
       restoreDiscarded: noRepository,
     },
+    worktreeArchives: { preflight: noRepository },
     sessions: null,
     occupants: () => Promise.reject(new AuthorityError('session_guard_unavailable')),
     confirmWorkspace: () => Promise.reject(new AuthorityError('not_offered')),

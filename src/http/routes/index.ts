@@ -31,6 +31,7 @@ import {
   workspacesGetRoute,
   workspacesPostRoute,
 } from './workspaces.ts';
+import { worktreePreflightRoute } from './worktree-preflight.ts';
 import { worktreesRoute } from './worktrees.ts';
 
 export const healthRoutes: readonly Route[] = [healthzRoute, readyzRoute];
@@ -40,6 +41,7 @@ export function apiRoutes(options: Pick<HttpOptions, 'signIn'>): readonly Route[
   const routes: Route[] = [
     detectRoute,
     worktreesRoute,
+    worktreePreflightRoute,
     branchesRoute,
     commitsRoute,
     diffRoute,
