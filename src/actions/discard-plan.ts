@@ -110,7 +110,7 @@ async function findDoomed(
 }
 
 /** Null when nothing stands there, or something that is no directory stands above. */
-async function lookAt(
+export async function lookAt(
   directory: RepositoryCapability['held']['directory'],
   path: string,
 ): Promise<NativeEntry | null> {

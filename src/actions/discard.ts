@@ -161,13 +161,13 @@ async function destroyOrForget(
 async function resetIndex(
   { git }: DiscardContext,
   { capability }: FamilyTurn,
-  { changes }: DiscardPlan,
+  { changes, head }: DiscardPlan,
 ): Promise<void> {
   const entries = changes.flatMap((record): readonly IndexChange[] => {
-    const like = record.head?.oid ?? record.index?.oid;
-    // An intent to add has neither, and no object of the repository says how long its names are.
+    // An intent to add has neither.
+    const like = record.head?.oid ?? record.index?.oid ?? head.commit;
     if (record.staged === '.' && record.head !== null) return [];
-    return [{ path: record.path, entry: record.head, like: like ?? null }];
+    return [{ path: record.path, entry: record.head, like }];
   });
   if (entries.length === 0) return;
   const command = writeCommands.setIndex(pinnedPlace(capability), entries);

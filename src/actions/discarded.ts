@@ -1,6 +1,8 @@
 import type { ArchiveEntry, ArchiveSummary } from '../archive/archives.ts';
 import type { OpenArchive } from '../archive/open-archive.ts';
 import type { RestoredEntry } from '../archive/restore-entry.ts';
+import type { NativeEntry } from '../capability/handles.ts';
+import type { RepositoryCapability } from '../capability/repository-capability.ts';
 import { AuthorityError } from '../errors/index.ts';
 import { captureHead } from '../git/captured-head.ts';
 import { findStanding } from '../git/operation-state.ts';
@@ -10,7 +12,7 @@ import { type IndexChange, writeCommands } from '../git/write-commands.ts';
 import { actionRefused } from './action-refusal.ts';
 import type { DiscardContext } from './discard.ts';
 import type { Discarded, RestoreDiscardedOutcome, RestoreDiscardedRequest } from './discard-contract.ts';
-import { readRecords } from './discard-plan.ts';
+import { lookAt, readRecords } from './discard-plan.ts';
 import { shown } from './discard-preview.ts';
 import { type DiscardedChange, filesArea, objectsPath, readChangesOf, readMember } from './discard-record.ts';
 import { assertOpenScope, parseScope } from './discard-scope.ts';
@@ -84,24 +86,25 @@ async function restoreInTurn(
 ): Promise<RestoreDiscardedOutcome> {
   const { capability } = turn;
   const all = await archive.entries();
-  const changes = (await readChangesOf(archive, all)).filter(({ path }) => includes(path));
-  // With the ignored files, each by name: whatever stands in the work tree and is not among them is as the commit has it.
+  const everything = await readChangesOf(archive, all);
+  const changes = everything.filter(({ path }) => includes(path));
+  // Looked at before Git does: what is then found as it was here, Git has judged.
+  const judged = await lookAtAll(
+    capability,
+    changes.filter(({ head }) => head !== null),
+  );
+  // With the ignored files, each by name: whatever stands in the work tree and is not among them is as commit and index have it.
   const records = await readRecords(context, capability, true, signal);
   const own = new Set(records.map(({ path }) => path));
-  const tracked = new Set(changes.filter(({ head }) => head !== null).map(({ path }) => path));
   const outcomes = await archive.restore(capability.held, {
     entries: all.filter(({ area, path }) => area === filesArea && includes(path)),
-    mayReplace: async (path) => tracked.has(path) && !isWithin(path, own),
+    mayReplace: async (path, standing) => isSame(judged.get(path), standing) && !isWithin(path, own),
     assertCurrent: turn.assertCurrent,
   });
   const dirty = new Set(records.filter(({ kind }) => kind === 'changed').map(({ path }) => path));
-  const staged = await restoreIndex(
-    context,
-    turn,
-    archive,
-    all,
-    changes.filter(({ path }) => !dirty.has(path)),
-  );
+  const kept = new Set(everything.filter(({ head }) => head !== null).map(({ path }) => path));
+  const fits = ({ path }: DiscardedChange) => !dirty.has(path) && !hasOtherKind(path, kept);
+  const staged = await restoreIndex(context, turn, archive, all, changes.filter(fits));
   const isStaged = new Set(staged);
   return {
     restored: pathsOf(outcomes, 'restored'),
@@ -137,6 +140,37 @@ async function restoreIndex(
   await runWriting(git, writeCommands.unpackObjects(place, pack));
   await whileLocked(capability, () => runWriting(git, writeCommands.setIndex(place, entries)));
   return entries.map(({ path }) => path);
+}
+
+type Looks = ReadonlyMap<string, NativeEntry>;
+
+async function lookAtAll(
+  { held }: RepositoryCapability,
+  changes: readonly DiscardedChange[],
+): Promise<Looks> {
+  const looks = new Map<string, NativeEntry>();
+  for (const { path } of changes) {
+    const standing = await lookAt(held.directory, path);
+    if (standing !== null) looks.set(path, standing);
+  }
+  return looks;
+}
+
+function isSame(before: NativeEntry | undefined, now: NativeEntry): boolean {
+  return (
+    before !== undefined &&
+    before.inode === now.inode &&
+    before.size === now.size &&
+    before.modifiedNs === now.modifiedNs &&
+    before.changedNs === now.changedNs
+  );
+}
+
+/** Whether the index has a directory where a file would be, or a file where a directory would be. */
+function hasOtherKind(path: string, kept: ReadonlySet<string>): boolean {
+  if (isWithin(path, kept) && !kept.has(path)) return true;
+  for (const other of kept) if (other.startsWith(`${path}/`)) return true;
+  return false;
 }
 
 /** Whether a path, or a directory above it, is among the names; a name that ends with `/` is that of a repository. */

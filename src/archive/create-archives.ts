@@ -38,6 +38,8 @@ const defaults: ArchiveLimits = {
 const dayMs = 24 * 60 * 60 * 1000;
 /** One that fills the quota takes so long on a slow disk. */
 const longestTurnMs = 120_000;
+/** A leftover does no harm where it lies, so a start does not wait for who is writing. */
+const recoverWaitMs = 2_000;
 const manifestLimitBytes = 1024 * 1024;
 
 const finishedName = 'finished';
@@ -112,10 +114,11 @@ class StoredArchives implements Archives {
   }
 
   recover(): Promise<ArchiveRecovery> {
-    return this.#inTurn(async (root) => ({
+    const tidy = async (root: DirectoryHandle): Promise<ArchiveRecovery> => ({
       halfWritten: await removeUnfinished(root),
       expired: await this.#dropExpired(root),
-    }));
+    });
+    return this.#gate.run([this.#key], () => this.#beneath(tidy), { waitMs: recoverWaitMs });
   }
 
   async #write(
