@@ -7,6 +7,7 @@ import type { RestoreOptions } from '../../src/archive/restore-entry.ts';
 import type { DirectoryHandle } from '../../src/capability/handles.ts';
 import { openHeldRoot } from '../../src/capability/open-held-root.ts';
 import { native } from '../support/addon.ts';
+import { mayMount, mountTmpfs } from '../support/mounts.ts';
 import { openState, refusalOf, temporaryDirectory } from '../support/state.ts';
 import { makeTree, readTree } from '../support/tree.ts';
 
@@ -160,6 +161,21 @@ describe('R41: what cannot be kept is refused before anything is kept', () => {
     await lab.archives.drop(id);
     expect((await refusalOf(() => lab.archives.drop(id))).code).toBe('archive_not_found');
     await write(lab, ['a']);
+  });
+
+  it.skipIf(!mayMount)('a full disk', async () => {
+    const root = await temporaryDirectory();
+    await mountTmpfs(join(root, 'small'), '1m');
+    const { state, gate } = await openState(join(root, 'small/state'));
+    const archives = createArchives(state, gate);
+    await writeFile(join(root, 'large'), Buffer.alloc(2 * 1024 * 1024, 'x'));
+    await writeFile(join(root, 'little'), 'x');
+    const held = await hold(root);
+    const request = (path: string) =>
+      ({ kind: 'discard', owner: 'o', facts: {}, members: members(held, [path]) }) as const;
+    expect((await refusalOf(() => archives.write(request('large')))).code).toBe('no_space');
+    expect(await readdir(join(root, 'small/state/archives'))).toEqual([]);
+    await archives.write(request('little'));
   });
 
   it('an abort', async () => {
