@@ -115,10 +115,15 @@ export class DiffBudget {
   }
 }
 
+/** Whether the Latin-1 form of a name is the name itself. */
+export function isAsciiName(latin1: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: what is not ASCII is looked for.
+  return /^[\x00-\x7f]*$/.test(latin1);
+}
+
 /** A name for people, and its bytes where it is not UTF-8. */
 function decodeName(latin1: string): { readonly text: string; readonly base64: string | null } {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: what is not ASCII is looked for.
-  if (/^[\x00-\x7f]*$/.test(latin1)) return { text: latin1, base64: null };
+  if (isAsciiName(latin1)) return { text: latin1, base64: null };
   const bytes = Buffer.from(latin1, 'latin1');
   return { text: bytes.toString('utf8'), base64: isUtf8(bytes) ? null : bytes.toString('base64') };
 }

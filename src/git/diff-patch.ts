@@ -5,6 +5,7 @@ import {
   type DiffHunk,
   type DiffLine,
   decodeLine,
+  isAsciiName,
   nameFields,
 } from './diff-file.ts';
 import type { RawRecord } from './diff-raw.ts';
@@ -159,15 +160,16 @@ export class PatchReader {
 
   #headerLine(line: string): void {
     this.#afterLine = false;
-    const hunk = hunkHeader.exec(line);
     if (line.startsWith('diff --git ')) this.#section(line);
-    else if (!line.startsWith('* Unmerged path ')) this.#inSection(this.#file(), line, hunk);
+    else if (!line.startsWith('* Unmerged path ')) this.#inSection(this.#file(), line);
   }
 
-  #inSection(file: OpenFile, line: string, hunk: RegExpExecArray | null): void {
+  #inSection(file: OpenFile, line: string): void {
+    const hunk = line.startsWith('@@') ? hunkHeader.exec(line) : null;
     if (hunk !== null) this.#begin(file, hunk);
+    else if (extendedHeader.test(line)) return;
     else if (/^Binary files .* differ$/s.test(line)) file.binary = true;
-    else if (!extendedHeader.test(line)) throw new MalformedPatch('line between hunks');
+    else throw new MalformedPatch('line between hunks');
   }
 
   #begin(file: OpenFile, [, oldStart, oldCount, newStart, newCount, words]: RegExpExecArray): void {
@@ -178,9 +180,7 @@ export class PatchReader {
       oldCount: this.#oldLeft,
       newStart: Number(newStart),
       newCount: this.#newLeft,
-      header: Buffer.from(words ?? '', 'latin1')
-        .toString('utf8')
-        .trim(),
+      header: words === undefined ? '' : Buffer.from(words, 'latin1').toString('utf8').trim(),
       lines: [],
     };
     if (this.#keeps(file)) file.hunks.push(this.#hunk);
@@ -239,12 +239,12 @@ export class PatchReader {
 
 function finished(file: OpenFile): DiffFile {
   const { record, additions, deletions, hunks, binary, kept } = file;
-  const names = nameFields(record.path, record.oldPath);
-  const undecodable = file.undecodable || names.pathBase64 !== undefined || names.oldPathBase64 !== undefined;
   const change = changeNames[record.status];
   const cut = kept ? change : 'too_large';
-  return {
-    ...names,
+  // Written out: to copy fields from object to object is what costs most in a diff of many files.
+  const shown: { -readonly [Field in keyof DiffFile]: DiffFile[Field] } = {
+    path: record.path,
+    oldPath: record.oldPath,
     status: binary ? 'binary' : cut,
     change,
     additions,
@@ -252,8 +252,12 @@ function finished(file: OpenFile): DiffFile {
     hunks: binary ? [] : hunks,
     oldMode: record.oldMode,
     newMode: record.newMode,
-    ...(undecodable ? { undecodable: true } : {}),
   };
+  if (file.undecodable) shown.undecodable = true;
+  if (isAsciiName(record.path) && (record.oldPath === null || isAsciiName(record.oldPath))) return shown;
+  const names = nameFields(record.path, record.oldPath);
+  const undecodable = names.pathBase64 !== undefined || names.oldPathBase64 !== undefined;
+  return { ...shown, ...names, ...(undecodable ? { undecodable: true } : {}) };
 }
 
 /** The first line of a file's section, as Git writes it when core.quotePath is off (quote.c, `quote_two_c_style`). */

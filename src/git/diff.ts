@@ -2,6 +2,7 @@ import type { RepositoryCapability } from '../capability/repository-capability.t
 import { AuthorityError } from '../errors/index.ts';
 import { type BaseRevision, parseBaseRevision, resolveBase } from './base-revision.ts';
 import { readBranchFacts } from './branch-facts.ts';
+import type { ClearedPlace } from './cleared-place.ts';
 import type { ConfigurationGate } from './configuration-gate.ts';
 import { DiffBudget, type DiffFile, type DiffLimits, diffLimits } from './diff-file.ts';
 import { inDiffOrder } from './diff-order.ts';
@@ -69,6 +70,11 @@ export interface DiffContext {
 
 type Compared = Omit<ModeDiff, 'mode' | 'refs'>;
 
+interface Prepared {
+  readonly place: ClearedPlace<'work-tree'>;
+  readonly excludes: { readonly excludesFile?: string };
+}
+
 /**
  * Compares without taking a lock or running a program. Refs are followed once, to commits. The files are read while it compares: who writes
  * them meanwhile may be seen in some and not in others.
@@ -112,19 +118,22 @@ class Comparison {
     if (commit !== null) return this.#commit(commit);
     if (mode === 'base') return { mode, ...(await this.#base()) };
     if (mode === 'task') return { mode, ...(await this.#task()) };
-    const baseRef = (await this.#head()) ?? (await this.#emptyTree());
+    const [baseRef, prepared] = await bothEnded([this.#headOrNothing(), this.#prepare()]);
     const refs = { baseRef, targetRef: null, label: 'uncommitted' };
-    return { mode, refs, ...(await this.#workTree(baseRef)) };
+    return { mode, refs, ...(await this.#workTree(baseRef, prepared)) };
   }
 
-  async #commit(asked: CommitOid): Promise<CommitDiff> {
-    const sha = await this.#existing(asked);
-    // A tag leads to a commit and is none.
-    if (sha !== asked) throw new AuthorityError('commit_not_found');
+  async #commit(sha: CommitOid): Promise<CommitDiff> {
     const command = readCommands.commits(pinnedPlace(this.#capability), { tip: sha, excluded: [], limit: 1 });
-    const fields = (await runExpecting(this.#context.git, command, this.#signal))
-      .toString('utf8')
-      .split('\0');
+    const [found, said] = await Promise.allSettled([
+      this.#existing(sha),
+      runExpecting(this.#context.git, command, this.#signal),
+    ]);
+    if (found.status === 'rejected') throw found.reason;
+    // A tag leads to a commit and is none.
+    if (found.value !== sha) throw new AuthorityError('commit_not_found');
+    if (said.status === 'rejected') throw said.reason;
+    const fields = said.value.toString('utf8').split('\0');
     const parents = (fields[1] ?? '')
       .split(' ')
       .filter((text) => text !== '')
@@ -170,11 +179,15 @@ class Comparison {
     const baseRef = head === null ? null : await this.#mergeBase(base, head);
     if (baseRef === null) throw taskBaseMissing('no-common-ancestor');
     const refs = { baseRef, targetRef: null, label: `task:${baseName ?? base}` };
-    return { refs, ...(await this.#workTree(baseRef)) };
+    return { refs, ...(await this.#workTree(baseRef, await this.#prepare())) };
   }
 
   #head(): Promise<CommitOid | null> {
     return readHeadCommit(this.#capability, this.#context.git, this.#signal);
+  }
+
+  async #headOrNothing(): Promise<CommitOid | EmptyTree> {
+    return (await this.#head()) ?? (await this.#emptyTree());
   }
 
   #existing(oid: CommitOid): Promise<CommitOid | null> {
@@ -195,13 +208,20 @@ class Comparison {
     return inDiffOrder(files);
   }
 
+  /** What tells how the files as they are may be compared. */
+  async #prepare(): Promise<Prepared> {
+    const { configuration, user } = this.#context;
+    const [ofUser, place] = await bothEnded([
+      Promise.resolve(user?.(this.#signal)),
+      configuration.clear(this.#capability, 'work-tree', this.#signal),
+    ]);
+    return { place, excludes: ofUser === undefined ? {} : { excludesFile: ofUser.excludesFile } };
+  }
+
   /** The files as they are. Tracked ones come first where not all can be shown. */
-  async #workTree(from: CommitOid | EmptyTree): Promise<Compared> {
-    const { git, configuration, user } = this.#context;
+  async #workTree(from: CommitOid | EmptyTree, { place, excludes }: Prepared): Promise<Compared> {
+    const { git } = this.#context;
     const { options } = this.#request;
-    const ofUser = await user?.(this.#signal);
-    const excludes = ofUser === undefined ? {} : { excludesFile: ofUser.excludesFile };
-    const place = await configuration.clear(this.#capability, 'work-tree', this.#signal);
     const names = new UntrackedReader(this.#limits.untrackedFiles);
     const listing = readCommands.untracked(place, { ...options, ...excludes });
     const [tracked, listed] = await bothEnded([
