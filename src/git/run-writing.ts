@@ -24,7 +24,8 @@ const knownFailures: readonly KnownFailure[] = [
     code: 'action_refused',
     details: { reason: 'files-in-the-way' },
   },
-  // For which reason, entry.c of Git does not always say.
+  // For which reason, refs/files-backend.c never says, and entry.c not always; a full disk is the usual one.
+  { said: /couldn't write '[^']*\.lock'/, code: 'git_failed', details: { reason: 'ref-not-written' } },
   { said: /unable to (?:write|create) file/, code: 'git_failed', details: { reason: 'files-not-written' } },
   { said: /transport '[^']*' not allowed/, code: 'git_failed', details: { reason: 'protocol-not-allowed' } },
   {

@@ -2,19 +2,12 @@ import { existsSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createRepositoryActions } from '../../src/actions/create-actions.ts';
-import { Confirmations } from '../../src/actions/discard-confirmations.ts';
-import type { RepositoryActions } from '../../src/actions/repository-actions.ts';
-import { createHookTrust } from '../../src/actions/trusted-hooks.ts';
-import { createConfigurationGate } from '../../src/git/configuration-gate.ts';
-import { createGitRunner, type GitCommand, type GitRunner } from '../../src/git/run-git.ts';
-import { readUserConfiguration } from '../../src/git/user-configuration.ts';
-import { createMutationGate } from '../../src/mutation/gate.ts';
+import { createGitRunner } from '../../src/git/run-git.ts';
 import { deathGuardPath } from '../../src/native/index.ts';
 import { git } from '../support/git.ts';
-import { unusedArchives } from '../support/unused-archives.ts';
 import { type ActionLab, createActionLab, headOf, outcomeOf } from './action-lab.ts';
 import { commitFiles, contentOf, put, type Refused, refusalOf, stateOf } from './merge-lab.ts';
+import { actionsWith, type Moment } from './raced-actions.ts';
 
 let lab: ActionLab;
 let repo: string;
@@ -39,40 +32,11 @@ beforeEach(async () => {
   await commitFiles(repo, 'theirs', { k: 'theirs\n' });
 });
 
-type Moment = 'before' | 'after';
-
-/** The actions, while somebody does something right before or after the first command of that name. */
-function actionsWith(step: string, moment: Moment, happen: () => Promise<unknown>): RepositoryActions {
-  let happened = false;
-  const meanwhile = async (command: GitCommand, now: Moment) => {
-    if (happened || command.name !== step || now !== moment) return;
-    happened = true;
-    await happen();
-  };
-  const watched: GitRunner = {
-    ...runner,
-    async run(command, signal) {
-      await meanwhile(command, 'before');
-      const result = await runner.run(command, signal);
-      await meanwhile(command, 'after');
-      return result;
-    },
-  };
-  return createRepositoryActions({
-    authority: lab.service.authority,
-    gate: createMutationGate({ leases: null }),
-    git: watched,
-    configuration: createConfigurationGate(runner),
-    user: (signal) => readUserConfiguration(runner, { home: lab.home }, signal),
-    network: { protocols: ['file'] },
-    hooks: createHookTrust(runner),
-    archives: unusedArchives,
-    confirmations: new Confirmations(),
-  });
-}
+const meddled = (step: string, moment: Moment, happen: () => Promise<unknown>) =>
+  actionsWith(lab, runner, { step, moment, happen });
 
 const raced = (step: string, moment: Moment, happen: () => Promise<unknown>): Promise<Refused> =>
-  refusalOf(actionsWith(step, moment, happen).mergeToBase(tree));
+  refusalOf(meddled(step, moment, happen).mergeToBase(tree));
 
 describe('somebody is faster', () => {
   it.each<[string, string, Moment]>([
@@ -172,7 +136,7 @@ describe('somebody is faster', () => {
     expect([code, details['stage'], details['partial']]).toEqual(['ref_moved', 'postcondition', true]);
     expect(details['committed']).toMatch(/^[0-9a-f]{40}$/);
     await git(repo, 'reset', '-q', '--hard');
-    const again = actionsWith('update-ref', 'after', () => commitFiles(repo, 'upon it', { n: 'x\n' }));
+    const again = meddled('update-ref', 'after', () => commitFiles(repo, 'upon it', { n: 'x\n' }));
     expect((await again.mergeToBase(tree)).kind).toBe('merge');
   });
 
@@ -242,7 +206,7 @@ describe('somebody is faster', () => {
     const pushed = await headOf(repo);
     await git(repo, 'reset', '-q', '--hard', 'HEAD~1');
     const second = (await git(repo, 'commit-tree', '-m', '2', '-p', pushed, `${pushed}^{tree}`)).trimEnd();
-    const actions = actionsWith('check-out', 'before', async () => {
+    const actions = meddled('check-out', 'before', async () => {
       await git(repo, 'update-ref', 'refs/remotes/origin/main', second);
     });
     expect(await actions.pull(repo)).toMatchObject({ kind: 'forward', oid: pushed, mergedOid: pushed });
@@ -255,7 +219,7 @@ describe('somebody is faster', () => {
     await git(repo, 'remote', 'add', 'origin', remote);
     await git(repo, 'reset', '-q', '--hard', 'HEAD~1');
     const head = await headOf(repo);
-    const actions = actionsWith('fetch', 'after', () => git(repo, 'checkout', '-q', '-b', 'other'));
+    const actions = meddled('fetch', 'after', () => git(repo, 'checkout', '-q', '-b', 'other'));
     expect(await outcomeOf(actions.pull(repo))).toBe('ref_moved: actions.merge.staleTarget');
     expect([await headOf(repo), await headOf(repo, 'main')]).toEqual([head, head]);
   });
@@ -264,11 +228,11 @@ describe('somebody is faster', () => {
 it('R22: an abort ends a merge before its first change only', async () => {
   const base = await headOf(repo);
   const early = new AbortController();
-  const before = actionsWith('merge-tree', 'after', async () => early.abort());
+  const before = meddled('merge-tree', 'after', async () => early.abort());
   expect(await outcomeOf(before.mergeToBase(tree, early.signal))).toBe('aborted');
   expect([await headOf(repo), await git(repo, 'status', '--porcelain')]).toEqual([base, '']);
   const late = new AbortController();
-  const after = actionsWith('check-out', 'before', async () => late.abort());
+  const after = meddled('check-out', 'before', async () => late.abort());
   expect((await after.mergeToBase(tree, late.signal)).kind).toBe('merge');
 });
 
