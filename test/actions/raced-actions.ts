@@ -39,14 +39,23 @@ export function actionsWith(
       return result;
     },
   };
+  return actionsOver(lab, watched);
+}
+
+/** The actions of a lab by another way to run Git; `trustedHooks` as the service takes them. */
+export function actionsOver(
+  lab: ActionLab,
+  runner: GitRunner,
+  trustedHooks: readonly string[] = [],
+): RepositoryActions {
   return createRepositoryActions({
     authority: lab.service.authority,
     gate: createMutationGate({ leases: null }),
-    git: watched,
+    git: runner,
     configuration: createConfigurationGate(runner),
     user: (signal) => readUserConfiguration(runner, { home: lab.home }, signal),
     network: { protocols: ['file'] },
-    hooks: createHookTrust(runner),
+    hooks: createHookTrust(runner, trustedHooks),
     archives: unusedArchives,
     confirmations: new Confirmations(),
   });

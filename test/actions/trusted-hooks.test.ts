@@ -1,10 +1,14 @@
+import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { createGitRunner, type GitRunner } from '../../src/git/run-git.ts';
+import { deathGuardPath } from '../../src/native/index.ts';
 import { createService } from '../../src/service/create-service.ts';
 import type { Service } from '../../src/service.ts';
 import { git } from '../support/git.ts';
 import { filesOf, headOf, outcomeOf, useActionLab } from './action-lab.ts';
+import { actionsOver } from './raced-actions.ts';
 
 const here = useActionLab();
 
@@ -22,6 +26,17 @@ async function hook(name: string, lines = '', directory = join(here.repo, '.git/
 const trusting = (): Promise<Service> => here.lab.another({ trustedHooks: [here.repo] });
 
 const commit = (service: Service, cwd = here.repo) => service.actions.commit(cwd, { message: 'said\n' });
+
+/** Runs Git as the service does, but for hooks, which have seconds instead of minutes. */
+function hooksInAHurry(): GitRunner & AsyncDisposable {
+  const runner = createGitRunner({ deathGuard: deathGuardPath() });
+  return {
+    ...runner,
+    run: (command, signal) =>
+      runner.run(command.name.startsWith('hook-') ? { ...command, deadlineMs: 3000 } : command, signal),
+    [Symbol.asyncDispose]: () => runner.close(),
+  };
+}
 
 describe('a commit in a repository whose hooks are trusted', () => {
   it('R20: runs them where Git does, and takes what they change', async () => {
@@ -71,6 +86,35 @@ describe('a commit in a repository whose hooks are trusted', () => {
       expect(await readFile(join(here.repo, 'f'), 'utf8')).toBe('x\n');
     },
   );
+
+  it('R41: is refused at the deadline when a hook hangs, and nothing of the hook goes on', async () => {
+    const numbers = here.beside('numbers');
+    await hook('pre-commit', `sleep 600 &\nprintf '%s %s' $$ $! > '${numbers}'\nwait`);
+    await using hurried = hooksInAHurry();
+    const before = await headOf(here.repo);
+    await put('f', 'x\n');
+    const act = () => actionsOver(here.lab, hurried, [here.repo]).commit(here.repo, { message: 'm' });
+    await expect(act()).rejects.toMatchObject({
+      code: 'git_failed',
+      details: {
+        command: 'hook-pre-commit',
+        reason: 'deadline',
+        partial: true,
+        stage: 'commit',
+        staged: true,
+      },
+    });
+    const processes = (await readFile(numbers, 'utf8')).split(' ');
+    expect(processes).toHaveLength(2);
+    await expect.poll(() => processes.filter((one) => existsSync(`/proc/${one}`))).toEqual([]);
+    expect([await headOf(here.repo), await git(here.repo, 'status', '--porcelain')]).toEqual([
+      before,
+      'A  f\n',
+    ]);
+    await rm(join(here.repo, '.git/hooks/pre-commit'));
+    await act();
+    expect(await filesOf(here.repo)).toEqual({ f: 'x\n' });
+  });
 
   it('R41: stands, with a warning, when post-commit fails', async () => {
     await hook('post-commit', 'exit 1');
