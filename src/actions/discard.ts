@@ -1,5 +1,5 @@
 import type { ArchiveMember, Archives, WrittenArchive } from '../archive/archives.ts';
-import { AuthorityError } from '../errors/index.ts';
+import { AuthorityError, isAuthorityError } from '../errors/index.ts';
 import { isIndexLocked } from '../git/operation-state.ts';
 import { pinnedPlace } from '../git/pinned-place.ts';
 import { readCommands } from '../git/read-commands.ts';
@@ -137,25 +137,34 @@ async function destroyOrForget(
   archive: WrittenArchive,
   check: () => Promise<void>,
 ): Promise<void> {
+  const recovery = { restore: archive.id };
+  let stage: 'check' | 'reset' | 'clean' | 'checkout' = 'check';
   try {
     await check();
     await turn.assertCurrent();
+    stage = 'reset';
     await resetIndex(context, turn, plan);
-  } catch (error) {
-    // Nothing was destroyed, so there is nothing to bring back.
-    await context.archives.drop(archive.id).catch(() => undefined);
-    throw error;
-  }
-  const recovery = { restore: archive.id };
-  let stage = 'clean';
-  try {
+    stage = 'clean';
     const changed = await removeFiles(turn, archive);
     if (changed.length > 0) throw fileChanged(changed);
     stage = 'checkout';
     await bringBack(context, turn, plan);
   } catch (error) {
-    throw leftAt(error, { partial: true, stage, archive: archive.id, recovery });
+    if (stage !== 'check' && !(stage === 'reset' && isUntouched(error)))
+      throw leftAt(error, { partial: true, stage, archive: archive.id, recovery });
+    // Nothing was destroyed, so there is nothing to bring back.
+    await context.archives.drop(archive.id).catch(() => undefined);
+    throw error;
   }
+}
+
+/** Whether Git said itself that it did not change the index; one that was killed may have. */
+function isUntouched(error: unknown): boolean {
+  if (!isAuthorityError(error)) return false;
+  return (
+    error.details['exitCode'] !== undefined ||
+    (error.code === 'repository_locked' && error.details['what'] === 'index')
+  );
 }
 
 async function resetIndex(

@@ -102,7 +102,7 @@ export interface RepositoryActions {
    *   `action_refused` (details.reasonKey `actions.commit.clean`, `actions.discard.unsafePath`, `actions.merge.inProgress`, or
    *   `actions.discard.blocked` with details.paths: ignored files stand where the commit has files) | `unmerged_index` | `not_archivable` |
    *   `archive_quota_exceeded` | `repository_locked` | `untrusted_repository_config` | `no_space` | `git_failed` | `identity_changed`; with
-   *   details.partial, details.stage `clean` or `checkout` and details.archive when part of it was done
+   *   details.partial, details.stage `reset`, `clean` or `checkout` and details.archive when part of it was done
    */
   discard(selector: string, request?: DiscardRequest, signal?: AbortSignal): Promise<DiscardOutcome>;
   /** What discards of this repository have kept, oldest first. @throws as `Authority.authorizeRepository` | `state_unavailable` */

@@ -7,6 +7,7 @@ import type { RepositoryActions } from '../../src/actions/repository-actions.ts'
 import { createHookTrust } from '../../src/actions/trusted-hooks.ts';
 import { createArchives } from '../../src/archive/create-archives.ts';
 import { openStateDirectory, type StateDirectory } from '../../src/capability/state-directory.ts';
+import { AuthorityError } from '../../src/errors/index.ts';
 import { createConfigurationGate } from '../../src/git/configuration-gate.ts';
 import { createGitRunner, type GitRunner } from '../../src/git/run-git.ts';
 import { readUserConfiguration } from '../../src/git/user-configuration.ts';
@@ -115,6 +116,27 @@ describe('somebody is faster than a discard', () => {
       expect(await lab.service.actions.discarded(repo)).toEqual([]);
     },
   );
+
+  it('R22: and locks the index when it is to change: nothing is destroyed, and the archive goes', async () => {
+    const refusal = await raced('set-index', 'before', () => writeFile(join(repo, '.git/index.lock'), ''));
+    expect(refusal).toMatchObject({ code: 'repository_locked', details: { what: 'index' } });
+    expect(await filesOf(repo)).toEqual(before);
+    expect(await lab.service.actions.discarded(repo)).toEqual([]);
+  });
+
+  it('R22: and stops Git right after it changed the index: the archive stays, and the refusal names it', async () => {
+    const stop = () => Promise.reject(new AuthorityError('git_failed', { details: { reason: 'deadline' } }));
+    const refusal = await raced('set-index', 'after', stop);
+    expect(refusal).toMatchObject({ code: 'git_failed', details: { partial: true, stage: 'reset' } });
+    const [listed] = await lab.service.actions.discarded(repo);
+    expect(refusal.details).toMatchObject({
+      archive: listed?.archive,
+      recovery: { restore: listed?.archive },
+    });
+    await git(repo, 'read-tree', '--reset', 'HEAD');
+    const { staged } = await lab.service.actions.restoreDiscarded(repo, { archive: listed?.archive ?? '' });
+    expect([await filesOf(repo), staged]).toEqual([before, ['s']]);
+  });
 
   it('R22: and changes a file that is to go: the newer one stays, the rest goes and can be brought back', async () => {
     const refusal = await raced('set-index', 'after', () => makeTree(repo, ['d/y: newer']));
