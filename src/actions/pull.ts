@@ -28,17 +28,22 @@ export async function pull(
   selector: string,
   signal?: AbortSignal,
 ): Promise<MergeOutcome> {
-  const upstream = await fetchUpstream(context, selector, signal);
-  return await inFamily(context, selector, (turn) => pullInTurn(context, turn, upstream, signal), signal);
+  await using asked = await context.authority.authorizeRepository(selector, signal);
+  const upstream = await fetchUpstream(context, asked, signal);
+  const task = async (turn: FamilyTurn) => {
+    // Another repository that stands under the name by now is not the one that was fetched for.
+    await asked.assertCurrent(signal);
+    return pullInTurn(context, turn, upstream, signal);
+  };
+  return await inFamily(context, selector, task, signal);
 }
 
 /** Fetches once it is known that the checkout could take what comes: nobody waits for a network to be refused. */
 async function fetchUpstream(
   context: ActionContext,
-  selector: string,
+  capability: RepositoryCapability,
   signal?: AbortSignal,
 ): Promise<Upstream> {
-  await using capability = await context.authority.authorizeRepository(selector, signal);
   const { branch } = await findSettled(context, capability, signal);
   const changes = await readTrackedChanges(context, capability, signal);
   // What is staged only may be what a pull left that was killed before its last step; the merge will tell.
