@@ -1,4 +1,5 @@
 import type { RepositoryCapability } from '../capability/repository-capability.ts';
+import { assertOwnAdministration } from '../git/own-administration.ts';
 import { runWriting } from '../git/run-writing.ts';
 import { writeCommands } from '../git/write-commands.ts';
 import type { ActionContext } from './action-context.ts';
@@ -30,5 +31,6 @@ export async function fetchOrigin(
   const remote = await requireRemote(git, capability, 'actions.pull.noRemote', signal);
   const place = await configuration.clear(capability, 'network', signal);
   await capability.assertCurrent(signal);
+  await assertOwnAdministration(capability);
   await runWriting(git, writeCommands.fetch(place, remote, network, commandClass), signal);
 }

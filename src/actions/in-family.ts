@@ -1,5 +1,6 @@
 import { toStoredIdentity } from '../capability/identity.ts';
 import type { RepositoryCapability } from '../capability/repository-capability.ts';
+import { assertOwnAdministration } from '../git/own-administration.ts';
 import type { GateKey } from '../mutation/mutation-gate.ts';
 import type { ActionContext } from './action-context.ts';
 
@@ -13,7 +14,7 @@ export interface FamilyTurn {
 /**
  * Authorises, waits for the turn of the repository, proves again that the registry and the names still say the same, and only then runs the
  * task (R20, R22). The capability is held all the while. The signal ends the wait, never a task that has started.
- * @throws as `Authority.authorizeRepository`, `MutationGate.run`, `FileCapability.assertCurrent`, and what the task throws
+ * @throws as `Authority.authorizeRepository`, `MutationGate.run`, `FileCapability.assertCurrent`, `assertOwnAdministration`, and what the task throws
  */
 export async function inFamily<Result>(
   { authority, gate }: ActionContext,
@@ -27,6 +28,7 @@ export async function inFamily<Result>(
     [familyKey(capability)],
     async () => {
       await capability.assertCurrent(signal);
+      await assertOwnAdministration(capability);
       return task({ capability, assertCurrent });
     },
     signal === undefined ? {} : { signal },

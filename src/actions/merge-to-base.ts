@@ -2,6 +2,7 @@ import { sameLiveIdentity } from '../capability/identity.ts';
 import type { RepositoryCapability } from '../capability/repository-capability.ts';
 import { AuthorityError, type ErrorCode, isAuthorityError } from '../errors/index.ts';
 import { type BranchHolder, findBranchHolders } from '../git/branch-holders.ts';
+import { assertOwnAdministration } from '../git/own-administration.ts';
 import { readRefTips } from '../git/ref-tips.ts';
 import type { CommitMessage, CommitOid, RefName } from '../git/values.ts';
 import type { ActionContext } from './action-context.ts';
@@ -128,6 +129,7 @@ async function mergeIntoHolder(
   };
   const targetTurn = { capability: target, assertCurrent };
   await assertCurrent();
+  await assertOwnAdministration(target);
   const head = await captureSettled(context, targetTurn, signal);
   if (head.branch !== base.branch || head.commit !== base.commit) throw refMoved(staleTarget);
   const merge = { head, theirs, message, log: 'merge', side: 'owner' } as const;

@@ -2,6 +2,7 @@ import { managedFactsOf } from '../authority/managed-facts.ts';
 import { AuthorityError } from '../errors/index.ts';
 import { captureHead } from '../git/captured-head.ts';
 import { malformedOutput } from '../git/expect-success.ts';
+import { assertOwnAdministration } from '../git/own-administration.ts';
 import { parsePushLines } from '../git/push-lines.ts';
 import { writingFailure } from '../git/run-writing.ts';
 import { writeCommands } from '../git/write-commands.ts';
@@ -19,6 +20,7 @@ export async function push(context: ActionContext, selector: string, signal?: Ab
   const remote = await requireRemote(git, capability, 'actions.push.noRemote', signal);
   const place = await configuration.clear(capability, 'network', signal);
   await capability.assertCurrent(signal);
+  await assertOwnAdministration(capability);
   using hooks = await context.hooks(capability);
   const command = writeCommands.push(place, remote, branch, network, hooks.directory);
   const result = await git.run(command, signal);
