@@ -10,6 +10,7 @@ import type { SessionRow } from './sessions/session-table.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
 import type { Snapshots } from './snapshot/snapshots.ts';
 import type { WorktreeArchives } from './worktrees/archive-contract.ts';
+import type { WorktreeCreation } from './worktrees/worktrees.ts';
 
 export type { LadderEntry } from './actions/ladder.ts';
 export type * from './actions/repository-actions.ts';
@@ -39,8 +40,15 @@ export type {
 } from './snapshot/snapshot.ts';
 export type { SnapshotBatch, Snapshots } from './snapshot/snapshots.ts';
 export type * from './worktrees/archive-contract.ts';
+export type { WorkspaceRegistrar } from './worktrees/create-context.ts';
+export type { CreateWorktreeRequest, PullSelector } from './worktrees/create-request.ts';
+export type { CreatedWorktree } from './worktrees/create-worktree.ts';
 export type * from './worktrees/preflight.ts';
 export type { CommitNames, UnsentCommits } from './worktrees/preflight-commits.ts';
+export type { CreationResult } from './worktrees/receipts.ts';
+export type { RecoveredCreation } from './worktrees/recover-creations.ts';
+export type { VerifiedPull, VerifiedPulls } from './worktrees/verified-pulls.ts';
+export type { WorktreeCreation } from './worktrees/worktrees.ts';
 
 /** What one running instance offers; HTTP, the command line and embedding services use nothing else. */
 export interface Service extends AsyncDisposable {
@@ -51,6 +59,7 @@ export interface Service extends AsyncDisposable {
   readonly repositories: Repositories;
   readonly reads: RepositoryReads;
   readonly actions: RepositoryActions;
+  readonly worktrees: WorktreeCreation;
   readonly snapshots: Pick<Snapshots, 'read' | 'readMany'>;
   readonly events: Pick<Events<Snapshot>, 'subscribe' | 'note'>;
   /** The end of managed worktrees: what would be lost, archives, and bringing them back. */

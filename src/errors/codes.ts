@@ -1,6 +1,7 @@
 import { accessCodes } from './codes/access-codes.ts';
 import { actionCodes } from './codes/action-codes.ts';
 import { archiveCodes } from './codes/archive-codes.ts';
+import { creationCodes } from './codes/creation-codes.ts';
 import { fileCodes } from './codes/file-codes.ts';
 import { gitCodes } from './codes/git-codes.ts';
 import { requestCodes } from './codes/request-codes.ts';
@@ -38,6 +39,7 @@ export const errorCodes: typeof requestCodes &
   typeof gitCodes &
   typeof actionCodes &
   typeof archiveCodes &
+  typeof creationCodes &
   typeof sessionCodes &
   typeof worktreeCodes &
   typeof serviceCodes = {
@@ -47,6 +49,7 @@ export const errorCodes: typeof requestCodes &
   ...gitCodes,
   ...actionCodes,
   ...archiveCodes,
+  ...creationCodes,
   ...sessionCodes,
   ...worktreeCodes,
   ...serviceCodes,

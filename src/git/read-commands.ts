@@ -48,6 +48,12 @@ export const readCommands = {
       ],
     }),
 
+  /** Full names of the refs below a prefix of our own, one a line. */
+  privateRefs: (place: PinnedPlace, prefix: `refs/workspace-authority/${string}`): GitCommand =>
+    makeCommand('private-refs', history, place, {
+      words: ['for-each-ref', '--format=%(refname)', '--end-of-options', prefix],
+    }),
+
   /** Two fields a line, NUL between them: full name, and how it stands to its upstream, as `ahead 1, behind 2` or a part of that. */
   tracking: (place: PinnedPlace, branches: readonly RefName[]): GitCommand =>
     makeCommand('tracking', history, place, {

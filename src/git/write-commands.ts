@@ -5,7 +5,7 @@ import { type NetworkAccess, networkEnvironment, networkSettings } from './netwo
 import type { PinnedPlace } from './pinned-place.ts';
 import type { GitCommand } from './run-git.ts';
 import type { UserIdentity } from './user-configuration.ts';
-import type { CommitMessage, CommitOid, ObjectOid, RefName, RemoteName } from './values.ts';
+import type { BranchName, CommitMessage, CommitOid, ObjectOid, RefName, RemoteName } from './values.ts';
 
 export interface NewCommit {
   readonly tree: ObjectOid;
@@ -40,6 +40,14 @@ export interface IndexChange {
   readonly entry: IndexEntry | null;
   /** Any object name of the repository, for its length; null where none is known. */
   readonly like: ObjectOid | null;
+}
+
+export interface NewBranch {
+  readonly branch: RefName;
+  readonly oid: CommitOid;
+  /** One line for the log of the branch. */
+  readonly reason: string;
+  readonly identity: UserIdentity;
 }
 
 /** Why a ref moved, as its log says it. */
@@ -178,6 +186,50 @@ export const writeCommands = {
   /** Forgets a merge that has been committed; index and files stay. */
   endMerge: (place: PinnedPlace): GitCommand => change('end-merge', place, { words: ['merge', '--quit'] }),
 
+  /**
+   * Makes a branch that must not exist. Its log says why, in the words given (git-update-ref(1)), also where the repository keeps none.
+   */
+  createBranch: (place: PinnedPlace, { branch, oid, reason, identity }: NewBranch): GitCommand =>
+    change('create-branch', place, {
+      settings: ['core.logAllRefUpdates=true'],
+      words: ['update-ref', '--create-reflog', '-m', reason, '-z', '--stdin'],
+      input: Buffer.from(`update ${branch}\0${oid}\0${absent(oid)}\0`, 'utf8'),
+      environment: identityEnvironment(identity),
+    }),
+
+  /** Takes a branch away if it still is at this commit. */
+  deleteBranch: (place: PinnedPlace, branch: RefName, oid: CommitOid): GitCommand =>
+    change('delete-branch', place, {
+      words: ['update-ref', '-z', '--stdin'],
+      input: Buffer.from(`delete ${branch}\0${oid}\0`, 'utf8'),
+    }),
+
+  /** Lets a branch follow one of `origin`. */
+  setUpstream: (place: PinnedPlace, branch: BranchName, upstream: RefName): GitCommand =>
+    change('set-upstream', place, {
+      words: ['branch', '--quiet', `--set-upstream-to=${upstream}`, branch],
+    }),
+
+  /**
+   * Adds a worktree for a branch that nobody has checked out, in an empty directory that is there, named by its descriptor path. No file is
+   * checked out yet, and no hook runs.
+   */
+  addWorktree: (place: PinnedPlace, path: string, branch: BranchName): GitCommand =>
+    change('worktree-add', place, {
+      words: ['worktree', 'add', '--quiet', '--no-checkout', '--no-guess-remote', path, branch],
+    }),
+
+  /** Fills index and files of a worktree that has none yet. */
+  fillWorktree: (place: ClearedPlace<'work-tree'>, oid: CommitOid): GitCommand =>
+    change('worktree-fill', place, {
+      settings: place.settings,
+      words: ['read-tree', '--reset', '-u', '--no-recurse-submodules', '--end-of-options', oid],
+    }),
+
+  /** Forgets a worktree whose directory is gone; nothing else is touched. */
+  forgetWorktree: (place: PinnedPlace, path: string): GitCommand =>
+    change('worktree-forget', place, { words: ['worktree', 'remove', '--force', '--force', path] }),
+
   /** All branches of a remote, into the refs that remember them and nothing else; those that are gone there go here too. */
   fetch: (
     place: ClearedPlace<'network'>,
@@ -200,6 +252,32 @@ export const writeCommands = {
         '--end-of-options',
         remote,
         `+refs/heads/*:refs/remotes/${remote}/*`,
+      ],
+      environment: { ...locksAllowed, ...networkEnvironment(access) },
+    }),
+
+  /** One ref of a remote into a ref that is not there. */
+  fetchRef: (
+    place: ClearedPlace<'network'>,
+    remote: RemoteName,
+    from: RefName,
+    to: RefName,
+    access: NetworkAccess,
+  ): GitCommand =>
+    makeCommand('fetch-ref', commandClasses.fetch, place, {
+      settings: networkSettings(access),
+      words: [
+        'fetch',
+        '--quiet',
+        '--no-tags',
+        '--no-recurse-submodules',
+        '--no-write-fetch-head',
+        '--no-auto-maintenance',
+        '--upload-pack=git-upload-pack',
+        '--refmap=',
+        '--end-of-options',
+        remote,
+        `${from}:${to}`,
       ],
       environment: { ...locksAllowed, ...networkEnvironment(access) },
     }),

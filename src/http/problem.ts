@@ -35,6 +35,9 @@ export interface Problem {
   readonly conflictFiles?: unknown;
   readonly recovery?: unknown;
   readonly recoveryCwd?: string;
+  /** What is known of the transaction of a creation (wire contract, 1.2). */
+  readonly txId?: unknown;
+  readonly txState?: unknown;
 }
 
 /** Details that the contract of actions has beside the code, not below `details`. */
@@ -53,6 +56,7 @@ const reasonCodes: ReadonlySet<string> = new Set<ErrorCode>([
   'ref_moved',
   'action_refused',
   'merge_target_unauthorized',
+  'transaction_conflict',
 ]);
 
 /** Whom the problem is shown to, which decides what it may name. */
@@ -80,6 +84,7 @@ export function describeProblem(error: AuthorityError, scope: ProblemScope): Pro
     ...(reasonCodes.has(error.code) && 'reason' in details ? { reason: details['reason'] } : {}),
     ...actionFacts(details),
     ...recoveryPlace(error.details),
+    ...creationFacts(error),
   };
 }
 
@@ -95,6 +100,17 @@ export function asAuthorityError(error: unknown, signal: () => AbortSignal): Aut
 function actionFacts(details: Readonly<Record<string, unknown>>): Partial<Problem> {
   const given = actionFields.filter((name) => Object.hasOwn(details, name));
   return Object.fromEntries(given.map((name) => [name, details[name]]));
+}
+
+/** The caller's own transaction: its state, and what it made, or where it stands, which is outside the root that was selected. */
+function creationFacts({ code, details }: AuthorityError): Partial<Problem> {
+  const { txId, txState, path, result } = details;
+  return {
+    ...(typeof txId === 'string' ? { txId } : {}),
+    ...(typeof txState === 'string' ? { txState } : {}),
+    ...(code === 'transaction_pending' ? { path } : {}),
+    ...(code === 'transaction_retired' ? (result as object) : {}),
+  };
 }
 
 /** The one path outside the root that a refusal names: the checkout that a merge was left in (decisions 2). */

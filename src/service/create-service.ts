@@ -1,6 +1,7 @@
 import { assertFetchEvery, BackgroundFetch } from '../actions/background-fetch.ts';
 import { createRepositoryActions } from '../actions/create-actions.ts';
 import { Confirmations } from '../actions/discard-confirmations.ts';
+import { fetchForUser } from '../actions/fetch.ts';
 import { createHookTrust } from '../actions/trusted-hooks.ts';
 import type { Archives } from '../archive/archives.ts';
 import { createArchives } from '../archive/create-archives.ts';
@@ -26,13 +27,15 @@ import { deathGuardPath } from '../native/index.ts';
 import { createProvers } from '../proof/provers.ts';
 import { openFileRegistry } from '../registry/file-registry.ts';
 import { createPinStore } from '../registry/workspace-pins.ts';
-import type { Service } from '../service.ts';
+import type { Service, Workspaces } from '../service.ts';
 import { openFileSessions } from '../sessions/file-sessions.ts';
 import { createOccupation } from '../sessions/occupation.ts';
 import { directoryOf } from '../sessions/occupied-directory.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
 import { createSnapshots } from '../snapshot/snapshots.ts';
 import { createWorktreeArchives } from '../worktrees/archive-service.ts';
+import type { WorkspaceRegistrar } from '../worktrees/create-context.ts';
+import { createWorktreeCreation, type WorktreeCreation } from '../worktrees/worktrees.ts';
 import { confirmHostWorkspace } from './host-workspaces.ts';
 import { type Logger, silentLogger } from './logger.ts';
 import { currentNodegitState } from './nodegit-state.ts';
@@ -152,6 +155,22 @@ async function compose(
     user,
     occupation,
   });
+  const creation = createWorktreeCreation({
+    native: binding,
+    authority,
+    gate,
+    git,
+    configuration,
+    registry: embedded ?? registry,
+    registrar: options.workspaceRegistrar ?? (workspaces === null ? null : registrarOf(workspaces)),
+    managedRoots,
+    pulls: options.verifiedPulls ?? null,
+    network,
+    assertSource: (sessionId, directory, signal) =>
+      occupation.assertCreationSource(sessionId, directory, signal),
+    fetch: (capability, signal) => fetchForUser({ ...actionContext, fetches }, capability, signal),
+  });
+  await recoverCreations(creation, options.logger ?? silentLogger);
   let closed: Promise<void> | null = null;
   const close = async (): Promise<void> => {
     // Changes under way still need proofs, and proofs still need Git.
@@ -183,6 +202,7 @@ async function compose(
       confirmations: new Confirmations(),
     }),
     worktreeArchives,
+    worktrees: creation,
     snapshots,
     events,
     sessions: store === null ? null : createSessions({ store, authority }),
@@ -235,6 +255,20 @@ async function mendState(
     if (halfWritten + expired.length > 0) logger.info({ halfWritten, expired }, 'archives tidied up');
   } catch (error) {
     logger.error({ err: error }, 'state files could not be recovered');
+  }
+}
+
+function registrarOf(workspaces: Workspaces): WorkspaceRegistrar {
+  return { register: async (path, title) => (await workspaces.add(path, { title })).id };
+}
+
+/** What cannot be finished now does no harm where it lies; the next creation in its repository tries again. */
+async function recoverCreations(creation: WorktreeCreation, logger: Logger): Promise<void> {
+  try {
+    for (const { txId, action, reason } of await creation.recover())
+      logger.info({ transaction: txId, action, reason }, 'creation of a worktree recovered');
+  } catch (error) {
+    logger.error({ err: error }, 'creations of worktrees could not be recovered');
   }
 }
 

@@ -66,6 +66,7 @@ export function createRefusingService(missing: AuthorityError, options: ServiceO
     worktreeArchives: { preflight: refuse },
     snapshots: { read: refuse, readMany: refuse },
     events: { subscribe: refuse, note: () => undefined },
+    worktrees: { create: refuse, recover: refuse },
     sessions:
       options.sessions === 'embedded' || (options.sessions === undefined && options.registry === undefined)
         ? { list: refuse, create: refuse, move: refuse, renew: refuse, close: refuse }

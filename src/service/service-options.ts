@@ -9,6 +9,8 @@ import type { NodegitState, ProverMode } from '../proof/provers.ts';
 import type { WorkspaceRegistry } from '../registry/workspace-registry.ts';
 import type { SessionGuard } from '../sessions/session-guard.ts';
 import type { FollowTimes } from '../snapshot/followed-snapshot.ts';
+import type { WorkspaceRegistrar } from '../worktrees/create-context.ts';
+import type { VerifiedPulls } from '../worktrees/verified-pulls.ts';
 import type { Logger } from './logger.ts';
 
 export interface ServiceOptions {
@@ -23,6 +25,10 @@ export interface ServiceOptions {
   readonly sessions?: SessionGuard | 'embedded';
   /** Where managed worktrees lie; default: `worktrees` in the state directory. A host that has some elsewhere names both. */
   readonly managedRoots?: readonly ManagedRoot[];
+  /** Makes a row of the host's registry for each worktree that is created; without it the host makes them itself. */
+  readonly workspaceRegistrar?: WorkspaceRegistrar;
+  /** Asks the forge for pull requests that worktrees are made of; default: they are not offered. */
+  readonly verifiedPulls?: VerifiedPulls;
   /** Default `auto`. */
   readonly prover?: ProverMode;
   /** Drivers of Git that the operator trusts, whatever a repository names under their names; default: none. */

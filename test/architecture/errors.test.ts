@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { accessCodes } from '../../src/errors/codes/access-codes.ts';
 import { actionCodes } from '../../src/errors/codes/action-codes.ts';
 import { archiveCodes } from '../../src/errors/codes/archive-codes.ts';
+import { creationCodes } from '../../src/errors/codes/creation-codes.ts';
 import { fileCodes } from '../../src/errors/codes/file-codes.ts';
 import { gitCodes } from '../../src/errors/codes/git-codes.ts';
 import { requestCodes } from '../../src/errors/codes/request-codes.ts';
@@ -38,6 +39,7 @@ describe('the table of error codes', () => {
       gitCodes,
       actionCodes,
       archiveCodes,
+      creationCodes,
       sessionCodes,
       worktreeCodes,
       serviceCodes,

@@ -137,6 +137,8 @@ describe('the API over real directories', () => {
       get('/worktrees', { cwd: repo }),
       get('/worktrees', { cwd: managed }),
       get('/worktrees/preflight', { path: managed }),
+      change('POST', '/worktrees', { cwd: repo, intent: 'branch-off', branchName: 'made' }),
+      change('POST', '/worktrees', { cwd: managed, branchName: 'made' }),
       ...['/branches', '/commits', '/diff', '/snapshot', '/actions'].flatMap((path) => [
         get(path, { cwd: repo }),
         get(path, { cwd: managed }),

@@ -132,6 +132,7 @@ export function memoryService(roots: MemoryRoots, overrides: Partial<WorkspaceFi
       restoreDiscarded: noRepository,
     },
     worktreeArchives: { preflight: noRepository },
+    worktrees: { create: noRepository, recover: async () => [] },
     sessions: null,
     occupants: () => Promise.reject(new AuthorityError('session_guard_unavailable')),
     confirmWorkspace: () => Promise.reject(new AuthorityError('not_offered')),

@@ -33,6 +33,7 @@ import {
 } from './workspaces.ts';
 import { worktreePreflightRoute } from './worktree-preflight.ts';
 import { worktreesRoute } from './worktrees.ts';
+import { worktreesCreateRoute } from './worktrees-create.ts';
 
 export const healthRoutes: readonly Route[] = [healthzRoute, readyzRoute];
 
@@ -42,6 +43,7 @@ export function apiRoutes(options: Pick<HttpOptions, 'signIn'>): readonly Route[
     detectRoute,
     worktreesRoute,
     worktreePreflightRoute,
+    worktreesCreateRoute,
     branchesRoute,
     commitsRoute,
     diffRoute,

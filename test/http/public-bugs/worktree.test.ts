@@ -3,7 +3,6 @@ import { expect } from 'vitest';
 import { git, type HttpLab } from '../../support/http-lab.ts';
 import { ask, change, runBugTable } from './bug-table.ts';
 
-const making = 'worktrees are not made yet: POST /worktrees';
 const removal = 'worktrees are not archived or removed yet: POST /worktrees/archive';
 const cleanup = 'worktrees are not cleaned up yet: POST /worktrees/cleanup';
 
@@ -32,7 +31,16 @@ async function keepsBranches(lab: HttpLab): Promise<void> {
 
 runBugTable('worktree', 'R25', {
   scenarios: { 'wt-wrong-branch': keepsBranches, 'wt-branch-in-use': keepsBranches },
-  elsewhere: { 'wt-mid-operation': 'test/actions/commit.test.ts' },
+  elsewhere: {
+    'wt-mid-operation': 'test/actions/commit.test.ts',
+    'wt-retry-half-created': 'test/crash/create-kill.test.ts',
+    'wt-create-destroys-old': 'test/http/worktrees-create.test.ts',
+    'wt-auto-init-commit': 'test/http/worktrees-create.test.ts',
+    'wt-create-race': 'test/http/worktrees-create.test.ts',
+    'wt-base-is-self': 'test/http/worktrees-create.test.ts',
+    'wt-start-command': 'test/http/worktrees-create.test.ts',
+    'wt-case-collision': 'test/http/worktrees-create.test.ts',
+  },
   later: {
     'wt-remove-ignored': removal,
     'wt-snapshot-moved': removal,
@@ -46,12 +54,5 @@ runBugTable('worktree', 'R25', {
     'wt-detached-listed': removal,
     'wt-substring-match': cleanup,
     'wt-orphan-level': cleanup,
-    'wt-create-destroys-old': making,
-    'wt-auto-init-commit': making,
-    'wt-retry-half-created': making,
-    'wt-create-race': making,
-    'wt-base-is-self': making,
-    'wt-start-command': making,
-    'wt-case-collision': making,
   },
 });
