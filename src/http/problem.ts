@@ -34,6 +34,9 @@ export interface Problem {
   /** Where and how to go on with a merge that has conflicts. */
   readonly conflictFiles?: unknown;
   readonly recovery?: unknown;
+  /** What an archive of a worktree would lose (wire contract, 1.3). */
+  readonly dirty?: unknown;
+  readonly unpushed?: unknown;
   readonly recoveryCwd?: string;
   /** What is known of the transaction of a creation (wire contract, 1.2). */
   readonly txId?: unknown;
@@ -49,11 +52,17 @@ const actionFields = [
   'staged',
   'conflictFiles',
   'recovery',
+  'dirty',
+  'unpushed',
 ] as const;
 
 /** Codes whose `details.reason` existing clients look for beside the code. */
 const reasonCodes: ReadonlySet<string> = new Set<ErrorCode>([
   'ref_moved',
+  'session_active',
+  'worktree_not_managed',
+  'worktree_unsafe',
+  'worktree_teardown_failed',
   'action_refused',
   'merge_target_unauthorized',
   'transaction_conflict',

@@ -33,6 +33,7 @@ import { createOccupation } from '../sessions/occupation.ts';
 import { directoryOf } from '../sessions/occupied-directory.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
 import { createSnapshots } from '../snapshot/snapshots.ts';
+import type { WorktreeArchives } from '../worktrees/archive-contract.ts';
 import { createWorktreeArchives } from '../worktrees/archive-service.ts';
 import type { WorkspaceRegistrar } from '../worktrees/create-context.ts';
 import { createWorktreeCreation, type WorktreeCreation } from '../worktrees/worktrees.ts';
@@ -154,6 +155,15 @@ async function compose(
     configuration,
     user,
     occupation,
+    archives,
+    managedRoots,
+    confirmations: new Confirmations(),
+    workspaces: {
+      find: (path) => registry.find(path),
+      remove: embedded === null ? null : (path) => embedded.remove(path),
+    },
+    openRoot: (path) => binding.openRoot(path, { allowMounts: false }),
+    openState: (name) => state.openDirectory(name),
   });
   const creation = createWorktreeCreation({
     native: binding,
@@ -171,6 +181,7 @@ async function compose(
     fetch: (capability, signal) => fetchForUser({ ...actionContext, fetches }, capability, signal),
   });
   await recoverCreations(creation, options.logger ?? silentLogger);
+  await tellRecovered(worktreeArchives, options.logger ?? silentLogger);
   let closed: Promise<void> | null = null;
   const close = async (): Promise<void> => {
     // Changes under way still need proofs, and proofs still need Git.
@@ -238,6 +249,16 @@ async function openStore(
     onEnded: ({ id, life }) =>
       logger.info({ session: id, ends: life.ends }, 'session ended without being closed'),
   });
+}
+
+/** What cannot be finished is told and left, so a start never fails for it. */
+async function tellRecovered(worktrees: WorktreeArchives, logger: Logger): Promise<void> {
+  try {
+    for (const { act, action, reason } of await worktrees.recover({ dryRun: false }))
+      logger.info({ act, action, reason }, 'worktree recovered');
+  } catch (error) {
+    logger.error({ err: error }, 'worktrees could not be recovered');
+  }
 }
 
 /** A leftover does no harm where it lies, so a start never fails for it. */

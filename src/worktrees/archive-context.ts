@@ -1,11 +1,23 @@
+import type { Confirmations } from '../actions/discard-confirmations.ts';
+import type { Archives } from '../archive/archives.ts';
 import type { Authority } from '../authority/authority.ts';
+import type { DirectoryHandle } from '../capability/handles.ts';
 import type { ConfigurationGate } from '../git/configuration-gate.ts';
 import type { GitRunner } from '../git/run-git.ts';
 import type { UserConfiguration } from '../git/user-configuration.ts';
 import type { MutationGate } from '../mutation/mutation-gate.ts';
+import type { ManagedRoot } from '../proof/managed-namespace.ts';
+import type { WorkspaceRow } from '../registry/workspace-registry.ts';
 import type { Occupation } from '../sessions/occupation.ts';
 
-/** What looking over, archiving, restoring and cleaning up worktrees share. */
+/** Rows of the registry, as far as the end of a worktree concerns them. */
+export interface WorkspaceRows {
+  find(path: string): WorkspaceRow | null | Promise<WorkspaceRow | null>;
+  /** Null where the registry is the host's: its rows are its own to take away. */
+  readonly remove: ((path: string) => Promise<unknown>) | null;
+}
+
+/** What looking over, archiving and restoring worktrees share. */
 export interface ArchiveContext {
   readonly authority: Authority;
   readonly gate: MutationGate;
@@ -13,4 +25,13 @@ export interface ArchiveContext {
   readonly configuration: ConfigurationGate;
   readonly user: (signal?: AbortSignal) => Promise<UserConfiguration>;
   readonly occupation: Occupation;
+  readonly archives: Archives;
+  readonly managedRoots: readonly ManagedRoot[];
+  /** Remembers what was refused to whom (decisions 1.1). */
+  readonly confirmations: Pick<Confirmations, 'confirms' | 'note'>;
+  readonly workspaces: WorkspaceRows;
+  /** Opens a directory by its canonical path, without links on the way. */
+  readonly openRoot: (path: string) => Promise<DirectoryHandle>;
+  /** Opens or makes a directory of the state directory. */
+  readonly openState: (name: string) => Promise<DirectoryHandle>;
 }

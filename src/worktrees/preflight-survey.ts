@@ -146,7 +146,7 @@ async function lookAtAll(
 }
 
 /** Null when nothing stands there, or something that is no directory stands above. */
-async function lookAt(root: DirectoryHandle, path: string): Promise<NativeEntry | null> {
+export async function lookAt(root: DirectoryHandle, path: string): Promise<NativeEntry | null> {
   try {
     return await root.stat(bytesOf(path), null);
   } catch (error) {
@@ -159,7 +159,7 @@ async function exists(directory: DirectoryHandle, name: string): Promise<boolean
   return (await lookAt(directory, name)) !== null;
 }
 
-function bytesOf(latin1: string): Buffer {
+export function bytesOf(latin1: string): Buffer {
   return Buffer.from(latin1, 'latin1');
 }
 

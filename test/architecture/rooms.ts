@@ -34,7 +34,7 @@ export const roomRules: Readonly<Record<string, RoomRule>> = {
   },
   worktrees: {
     rooms: ['errors', 'capability', 'mutation', 'git', 'proof', 'authority', 'sessions', 'archive'],
-    files: ['actions/in-family.ts', 'registry/workspace-registry.ts'],
+    files: ['actions/in-family.ts', 'actions/discard-confirmations.ts', 'registry/workspace-registry.ts'],
   },
   service: {
     rooms: [

@@ -121,6 +121,10 @@ describe('the API over real directories', () => {
     await mkdir(join(lab.plain, 'directory-of-session'));
     const { plain: cwd, repo } = lab;
     const managed = await addOwnWorktree(repo, lab.managedRoot, 'shaped', 'Title');
+    const gone = await addOwnWorktree(repo, lab.managedRoot, 'gone', 'Title');
+    const { token } = await lab.service.worktreeArchives.preflight(managed);
+    const earlier = await addOwnWorktree(repo, lab.managedRoot, 'earlier', 'Title');
+    const archived = await lab.service.worktreeArchives.archive(earlier, {});
     const create = { 'if-none-match': '*' };
     const paths = ['discarded'];
     const discard = change('POST', '/action', { cwd: repo, name: 'discard', params: { paths } });
@@ -180,6 +184,10 @@ describe('the API over real directories', () => {
       get('/sessions/occupants', { cwd: managed }),
       get('/sessions/occupants', { cwd: repo }),
       change('DELETE', '/sessions', { id: 'session-shaped' }),
+      change('POST', '/action', { cwd: gone, name: 'archive', params: {} }),
+      change('POST', '/worktrees/archive', { path: managed, token }),
+      get('/worktrees/archived', { cwd: repo }),
+      change('POST', '/worktrees/restore', { cwd: repo, archive: archived.archive }),
       { path: '/healthz' },
       { path: '/readyz' },
       { path: '/openapi.json' },

@@ -60,6 +60,9 @@ export const elsewhereRows: Readonly<Record<string, string>> = {
   'run-recover-prepared': 'test/worktrees/recover-creations.test.ts',
   'sec-root-symlink-nothing': 'test/worktrees/create.test.ts',
   'run-immutable-base': 'test/worktrees/create.test.ts',
+  'sec-archive-path-mismatch': 'test/http/worktree-archive.test.ts',
+  'sec-archive-unsafe': 'test/http/worktree-archive.test.ts',
+  'sec-archive-own': 'test/http/worktree-archive.test.ts',
   'run-archive-guard': 'test/sessions/host-guard.test.ts',
   'run-source-guard-none': 'test/sessions/host-guard.test.ts',
 };
@@ -69,9 +72,6 @@ const forge = 'the forge is not asked yet: /pull, /pulls, pull requests as workt
 
 /** Rows of what is not offered yet, and what they wait for. */
 export const laterRows: Readonly<Record<string, string>> = {
-  'sec-archive-path-mismatch': worktrees,
-  'sec-archive-unsafe': worktrees,
-  'sec-archive-own': worktrees,
   'run-tx-archive-deferred': worktrees,
   'run-tx-finalize': worktrees,
   'run-archive-after-rename': worktrees,

@@ -5,12 +5,15 @@ import { type Answer, defineRoute, type Route } from '../define-route.ts';
 import { okField, selectorField } from '../fields.ts';
 import { readShape } from '../gates/shape.ts';
 import type { RouteContext } from '../route-context.ts';
+import { archiveAnswer, archiveParameters, archiveTexts } from './worktree-archive.ts';
 
 /** An action whose parameters have passed its strict schema. */
 type Action = (context: RouteContext, selector: string, params: unknown) => Promise<Answer>;
 
 const nameShown = 64;
 const oidText = z.string().regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/);
+
+const archiveSchema = z.strictObject({ path: z.string().optional(), ...archiveParameters });
 
 const actions: Readonly<Record<string, Action>> = {
   commit: action(
@@ -51,23 +54,32 @@ const actions: Readonly<Record<string, Action>> = {
       return { ok: true, ...(await service.actions.discard(selector, request, exchange.signal)) };
     },
   ),
-  ...Object.fromEntries(['createPr', 'mergePr', 'autoMergeOff', 'archive'].map((name) => [name, notOffered])),
+  archive: async (context, selector, params) => {
+    const read = readShape(archiveSchema, params, archiveTexts) as z.output<typeof archiveSchema>;
+    const { path = selector, ...request } = read;
+    const { service, exchange, caller } = context;
+    await assertSame(context, selector, path);
+    const asked = { ...request, caller: caller?.subject };
+    const outcome = await service.worktreeArchives.archive(selector, asked, exchange.signal);
+    return { status: 200, body: { ok: true, ...outcome } };
+  },
+  ...Object.fromEntries(['createPr', 'mergePr', 'autoMergeOff'].map((name) => [name, notOffered])),
 };
 
 /** One of the actions of the wire contract (1.6). Whether there is such an action, and its parameters, are judged before anything is done. */
 export const actionRoute: Route = defineRoute({
   method: 'POST',
   path: '/action',
-  summary: 'Commit, fetch, push, pull, merge or discard.',
+  summary: 'Commit, fetch, push, pull, merge, discard or archive.',
   body: z.strictObject({
     cwd: selectorField,
     name: z
       .string()
       .min(1)
-      .meta({ description: 'commit, fetch, push, pull, updateFromBase, mergeToBase or discard.' }),
+      .meta({ description: 'commit, fetch, push, pull, updateFromBase, mergeToBase, discard or archive.' }),
     params: z.record(z.string(), z.unknown()).optional().meta({
       description:
-        'Of commit: message (required), addAll (default true). Of discard: paths (default: all), ignored (default false), token (of the preview that the first request is refused with). Of the others: none.',
+        'Of commit: message (required), addAll (default true). Of discard: paths (default: all), ignored (default false), token (of the preview that the first request is refused with). Of archive: as POST /worktrees/archive. Of the others: none.',
     }),
   }),
   shapeTexts: {
@@ -93,10 +105,10 @@ export const actionRoute: Route = defineRoute({
           .string()
           .optional()
           .meta({ description: 'Of mergeToBase: root of the checkout that has the base.' }),
-        archive: z
-          .string()
-          .optional()
-          .meta({ description: 'Of discard: what was destroyed, for /discarded/restore.' }),
+        archive: z.string().optional().meta({
+          description:
+            'What was destroyed: of discard, for /discarded/restore; of archive, for /worktrees/restore.',
+        }),
         counts: z
           .strictObject({
             staged: z.number(),
@@ -111,7 +123,16 @@ export const actionRoute: Route = defineRoute({
           .array(z.string())
           .optional()
           .meta({ description: 'Of discard: repositories inside, which are left alone.' }),
-        warnings: z.array(z.strictObject({ stage: z.string(), code: z.string() })).optional(),
+        ...z.object(archiveAnswer).omit({ archive: true }).partial().shape,
+        warnings: z
+          .array(
+            z.strictObject({
+              stage: z.string(),
+              code: z.string().optional(),
+              message: z.string().optional().meta({ description: 'Of archive, instead of a code.' }),
+            }),
+          )
+          .optional(),
       }),
     },
   },
@@ -143,6 +164,21 @@ function merged({ kind, oid, mergedOid }: MergeOutcome) {
 function outputOf({ kind, previous, oid }: MergeOutcome): string {
   if (kind === 'none') return 'Already up to date.';
   return `Updating ${previous.slice(0, 7)}..${oid.slice(0, 7)}\n${kind === 'forward' ? 'Fast-forward' : 'Merge made.'}`;
+}
+
+/** Existing clients name the worktree twice. @throws `workspace_not_authorized` when it is not the same one */
+async function assertSame(
+  { service, exchange }: RouteContext,
+  selector: string,
+  path: string,
+): Promise<void> {
+  if (path === selector) return;
+  await using selected = await service.authority.authorizeRepository(selector, exchange.signal);
+  await using named = await service.authority.authorize(path, exchange.signal);
+  if (named.root === selected.root) return;
+  throw new AuthorityError('workspace_not_authorized', {
+    legacy: 'archive path does not match authorized cwd',
+  });
 }
 
 /** Only who may act on the repository learns what this server could do there. */

@@ -31,6 +31,7 @@ import {
   workspacesGetRoute,
   workspacesPostRoute,
 } from './workspaces.ts';
+import { worktreeArchiveRoute, worktreeRestoreRoute, worktreesArchivedRoute } from './worktree-archive.ts';
 import { worktreePreflightRoute } from './worktree-preflight.ts';
 import { worktreesRoute } from './worktrees.ts';
 import { worktreesCreateRoute } from './worktrees-create.ts';
@@ -44,6 +45,9 @@ export function apiRoutes(options: Pick<HttpOptions, 'signIn'>): readonly Route[
     worktreesRoute,
     worktreePreflightRoute,
     worktreesCreateRoute,
+    worktreeArchiveRoute,
+    worktreesArchivedRoute,
+    worktreeRestoreRoute,
     branchesRoute,
     commitsRoute,
     diffRoute,

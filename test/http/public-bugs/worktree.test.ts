@@ -13,7 +13,7 @@ async function keepsBranches(lab: HttpLab): Promise<void> {
   await git(path, 'checkout', '-q', '-b', 'b2');
   try {
     const asked = { path, force: true, deleteBranch: true };
-    await ask(lab, change('POST', '/worktrees/archive', asked), 404, 'route_unknown');
+    await ask(lab, change('POST', '/worktrees/archive', asked), 400, 'invalid_request');
     const kept = await git(
       lab.repo,
       'for-each-ref',
