@@ -49,10 +49,14 @@ export async function openHome(
   throw unusable('every directory name is taken');
 }
 
-/** Those there are. @throws `managed_root_unusable` */
+/** Those there are; makes nothing. @throws `managed_root_unusable` */
 export async function listHomes(native: NativeBinding, root: ManagedRoot): Promise<readonly ManagedHome[]> {
   const homes: ManagedHome[] = [];
-  const held = await openRoot(native, root.path);
+  const held = await native.openRoot(root.path, {}).catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return null;
+    throw asUnusable(error);
+  });
+  if (held === null) return homes;
   try {
     for (const name of await new RecordStore(held).names()) {
       if (!/^[0-9a-f]{32}(?:-[1-9]\d{0,3})?$/.test(name)) continue;

@@ -119,11 +119,15 @@ describe('creation of worktrees', () => {
   it('R25: run-immutable-base: a base that moves while the worktree is made is what it was', async () => {
     const oid = await headOf(at.repo);
     const workspaces = async () => (await at.lab.service.workspaces?.list()) ?? [];
+    let moved = false;
     const service = await at.lab.another({
       registry: {
         async find(path) {
           // Asked between the look at the base and the worktree.
-          if (path.endsWith('-immutable')) await commitFile(at.repo, 'moved.txt', 'moved');
+          if (path.endsWith('-immutable') && !moved) {
+            moved = true;
+            await commitFile(at.repo, 'moved.txt', 'moved');
+          }
           return (await workspaces()).find((row) => row.path === path) ?? null;
         },
         list: workspaces,
