@@ -1,3 +1,4 @@
+import type { Progress } from './feed-event.ts';
 import type { Subscription } from './subscription.ts';
 
 /** Tells subscribers of changes. */
@@ -14,6 +15,8 @@ export interface Events<Value> {
   subscribe(request: SubscribeRequest, signal?: AbortSignal): Promise<Subscription<Value>>;
   /** The subject asked about these selectors and was answered: its subscriptions without selectors of their own follow them for 3 minutes. */
   note(subject: string, selectors: readonly string[]): void;
+  /** Tells those who follow the selector, spelled like that, how far something has come that was asked of it. */
+  tellProgress(selector: string, progress: Progress): void;
   /** Ends all subscriptions with `shutting_down`, and all watching. */
   close(): void;
 }

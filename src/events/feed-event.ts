@@ -1,7 +1,7 @@
 import type { AuthorityError } from '../errors/index.ts';
 
 /** What a subscription gives out. An `id` may be sent as `lastEventId` later, to go on behind that event; null: not a place to go on from. */
-export type FeedEvent<Value> = ChangeEvent<Value> | RescanEvent | RefusedEvent | PulseEvent;
+export type FeedEvent<Value> = ChangeEvent<Value> | ProgressEvent | RescanEvent | RefusedEvent | PulseEvent;
 
 /** Something is not as it was, or is told for the first time. */
 export interface ChangeEvent<Value> {
@@ -12,6 +12,26 @@ export interface ChangeEvent<Value> {
   readonly value: Value;
   /** The value as JSON, made once for all who get it. */
   readonly text: string;
+}
+
+/** Something that takes long has come further. Only who listens meanwhile hears of it: it is never told again. */
+export interface ProgressEvent {
+  readonly kind: 'progress';
+  readonly id: null;
+  /** As it was subscribed to. */
+  readonly selector: string;
+  readonly progress: Progress;
+}
+
+export interface Progress {
+  /** The files of a new worktree are written. */
+  readonly task: 'create-worktree';
+  /** Transaction that the caller named; null where it named none. */
+  readonly txId: string | null;
+  /** Path of what is made. */
+  readonly path: string;
+  readonly filesDone: number;
+  readonly filesTotal: number;
 }
 
 /** Events may be missing or late: who wants to be sure asks anew. */

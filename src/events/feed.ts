@@ -3,7 +3,7 @@ import { AskedSelectors } from './asked-selectors.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { EventLog, type LoggedEvent } from './event-log.ts';
 import { defaultEventLimits, type EventLimits, type Events, type SubscribeRequest } from './events.ts';
-import type { FeedEvent, RescanReason } from './feed-event.ts';
+import type { FeedEvent, Progress, RescanReason } from './feed-event.ts';
 import { Shares, tooMany } from './shares.ts';
 import type { EventSource, Following } from './source.ts';
 import { EventQueue, type Subscription } from './subscription.ts';
@@ -100,6 +100,11 @@ class Feed<Value> implements Events<Value> {
       if (!stream.asking || stream.subject !== subject) continue;
       for (const selector of selectors) this.#followAsked(stream, selector);
     }
+  }
+
+  tellProgress(selector: string, progress: Progress): void {
+    for (const { queue } of this.#topics.get(selector)?.streams ?? [])
+      queue.push({ kind: 'progress', id: null, selector, progress });
   }
 
   close(): void {
@@ -274,7 +279,7 @@ class Feed<Value> implements Events<Value> {
 
   /** Proven again for each delivery: what waited may be about a place that was taken away since. */
   async #admit(stream: Stream<Value>, event: FeedEvent<Value>): Promise<FeedEvent<Value> | null> {
-    if (event.kind !== 'change') return event;
+    if (event.kind !== 'change' && event.kind !== 'progress') return event;
     const { selector } = event;
     if (!stream.follows.has(selector)) return null;
     const error = await this.#proofOf(selector);

@@ -3,6 +3,8 @@ import { accessSync, constants } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { AuthorityError } from '../errors/index.ts';
 import { programSearchPath } from './environment.ts';
+import { FailureText } from './failure-text.ts';
+import type { GitProgress } from './progress-lines.ts';
 import { createSlots, type Slots } from './slots.ts';
 
 /** One Git process to run. Made only by the command tables of this room. */
@@ -49,6 +51,12 @@ export interface GitRunner {
    * until Git has ended well. What `onOutput` throws kills the command and is thrown.
    */
   stream(command: GitCommand, onOutput: (chunk: Buffer) => void, signal?: AbortSignal): Promise<GitResult>;
+  /** As `run`, with how far Git has come told meanwhile, where the command makes it say so. */
+  runTelling(
+    command: GitCommand,
+    onProgress: (progress: GitProgress) => void,
+    signal?: AbortSignal,
+  ): Promise<GitResult>;
   /** Processes running now. */
   readonly running: number;
   /** Kills what runs, refuses what comes, and resolves when all are gone. */
@@ -69,9 +77,6 @@ export interface GitRunnerOptions {
 /** Fetches that nobody asked for, at once. */
 const backgroundConcurrency = 2;
 
-/** Standard error is kept for logs; what goes beyond is dropped. */
-const stderrLimitBytes = 4096;
-
 /** The only place that starts Git. */
 export function createGitRunner(options: GitRunnerOptions): GitRunner {
   const gitProgram = options.gitProgram ?? findProgram('git');
@@ -81,11 +86,7 @@ export function createGitRunner(options: GitRunnerOptions): GitRunner {
   const active = new Map<AbortController, Promise<unknown>>();
   let closed = false;
 
-  async function run(
-    command: GitCommand,
-    signal: AbortSignal | undefined,
-    onOutput: OutputSink | null,
-  ): Promise<GitResult> {
+  async function run(command: GitCommand, signal: AbortSignal | undefined, sinks: Sinks): Promise<GitResult> {
     if (closed) throw new AuthorityError('shutting_down');
     if (signal?.aborted) throw aborted(signal);
     if (gitProgram === null) throw failed(command, 'not-installed');
@@ -96,7 +97,7 @@ export function createGitRunner(options: GitRunnerOptions): GitRunner {
     signal?.addEventListener('abort', onAbort, { once: true });
     const begin = () => {
       reason = 'deadline';
-      return runProcess(options.deathGuard, gitProgram, command, onOutput, stop.signal);
+      return runProcess(options.deathGuard, gitProgram, command, sinks, stop.signal);
     };
     const work = inSlot(command, begin, stop.signal);
     active.set(
@@ -132,8 +133,9 @@ export function createGitRunner(options: GitRunnerOptions): GitRunner {
   }
 
   return {
-    run: (command, signal) => run(command, signal, null),
-    stream: (command, onOutput, signal) => run(command, signal, onOutput),
+    run: (command, signal) => run(command, signal, {}),
+    stream: (command, onOutput, signal) => run(command, signal, { onOutput }),
+    runTelling: (command, onProgress, signal) => run(command, signal, { onProgress }),
     get running() {
       return local.taken + network.taken + background.taken;
     },
@@ -160,11 +162,17 @@ const dyingLimitMs = 2000;
 
 type OutputSink = (chunk: Buffer) => void;
 
+/** Who gets what Git says as it comes; without a sink it is kept for the result. */
+interface Sinks {
+  readonly onOutput?: OutputSink;
+  readonly onProgress?: (progress: GitProgress) => void;
+}
+
 function runProcess(
   guard: string,
   git: string,
   command: GitCommand,
-  onOutput: OutputSink | null,
+  { onOutput, onProgress }: Sinks,
   stop: AbortSignal,
 ): Promise<GitResult> {
   return new Promise((resolve, reject) => {
@@ -193,20 +201,15 @@ function runProcess(
     const take = (chunk: Buffer) => {
       if (failure !== null) return;
       try {
-        if (onOutput === null) stdout.push(chunk);
+        if (onOutput === undefined) stdout.push(chunk);
         else onOutput(chunk);
       } catch (error) {
         kill(error);
       }
     };
     limited(child.stdout, command.outputLimitBytes, take, () => kill(failed(command, 'output-limit')));
-    const stderr: Buffer[] = [];
-    limited(
-      child.stderr,
-      stderrLimitBytes,
-      (chunk) => stderr.push(chunk),
-      () => {},
-    );
+    const said = new FailureText(onProgress);
+    child.stderr?.on('data', (chunk: Buffer) => said.push(chunk));
     // The guard says here, and only here, that it could not start Git.
     const lifeline = child.stdio[lifelineDescriptor] as Readable | null;
     lifeline?.on('data', (words: Buffer) => {
@@ -229,7 +232,7 @@ function runProcess(
       stop.removeEventListener('abort', onStop);
       if (failure !== null) reject(failure);
       else if (exitCode === null) reject(failed(command, 'signal'));
-      else resolve({ exitCode, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr) });
+      else resolve({ exitCode, stdout: Buffer.concat(stdout), stderr: said.end() });
     }
   });
 }

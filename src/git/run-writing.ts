@@ -1,5 +1,6 @@
 import { AuthorityError, type ErrorCode } from '../errors/index.ts';
 import { findStandingLock } from './lock-file.ts';
+import type { GitProgress } from './progress-lines.ts';
 import type { GitCommand, GitResult, GitRunner } from './run-git.ts';
 
 interface KnownFailure {
@@ -54,6 +55,17 @@ export async function runWriting(git: GitRunner, command: GitCommand, signal?: A
   const result = await git.run(command, signal);
   if (result.exitCode !== 0) throw writingFailure(command, result);
   return result.stdout;
+}
+
+/** The same for a command that says how far it has come. @throws as `runWriting` */
+export async function runWritingTelling(
+  git: GitRunner,
+  command: GitCommand,
+  onProgress: (progress: GitProgress) => void,
+  signal?: AbortSignal,
+): Promise<void> {
+  const result = await git.runTelling(command, onProgress, signal);
+  if (result.exitCode !== 0) throw writingFailure(command, result);
 }
 
 /** The same for a command whose status 1 is an answer as well: whether the status was 0. @throws as `runWriting` */

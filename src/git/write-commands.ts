@@ -219,11 +219,13 @@ export const writeCommands = {
       words: ['worktree', 'add', '--quiet', '--no-checkout', '--no-guess-remote', path, branch],
     }),
 
-  /** Fills index and files of a worktree that has none yet. */
+  /** Fills index and files of a worktree that has none yet, and says at each per cent how far it has come. */
   fillWorktree: (place: ClearedPlace<'work-tree'>, oid: CommitOid): GitCommand =>
     change('worktree-fill', place, {
       settings: place.settings,
-      words: ['read-tree', '--reset', '-u', '--no-recurse-submodules', '--end-of-options', oid],
+      // Without a delay (git(1)): who waits for many files wants to know from the first second.
+      environment: { GIT_PROGRESS_DELAY: '0' },
+      words: ['read-tree', '--reset', '-u', '-v', '--no-recurse-submodules', '--end-of-options', oid],
     }),
 
   /** Forgets a worktree whose directory is gone; nothing else is touched. */

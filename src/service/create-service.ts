@@ -176,6 +176,8 @@ async function compose(
     managedRoots,
     pulls: options.verifiedPulls ?? null,
     network,
+    tellProgress: ({ selector, ...progress }) =>
+      events.tellProgress(selector, { task: 'create-worktree', ...progress }),
     assertSource: (sessionId, directory, signal) =>
       occupation.assertCreationSource(sessionId, directory, signal),
     fetch: (capability, signal) => fetchForUser({ ...actionContext, fetches }, capability, signal),

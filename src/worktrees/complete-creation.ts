@@ -6,7 +6,8 @@ import { contentDigest, Transactions } from '../capability/transaction-name.ts';
 import { AuthorityError, isAuthorityError } from '../errors/index.ts';
 import { captureHead } from '../git/captured-head.ts';
 import { pinnedPlace } from '../git/pinned-place.ts';
-import { runWriting } from '../git/run-writing.ts';
+import type { GitProgress } from '../git/progress-lines.ts';
+import { runWriting, runWritingTelling } from '../git/run-writing.ts';
 import { writeCommands } from '../git/write-commands.ts';
 import { metadataPaths, printOwnMetadata } from '../proof/managed-metadata.ts';
 import { headOf, originOf } from './choose-branch.ts';
@@ -28,12 +29,13 @@ export async function completeCreation(
   main: RepositoryCapability,
   home: ManagedHome,
   journal: Journal,
+  onProgress: (progress: GitProgress) => void = () => {},
 ): Promise<CreationResult> {
   const { plan, root, fingerprint, txId } = journal;
   const path = `${home.path}/${plan.leaf}`;
   {
     await using tree = await proveAdded(context, main, path, journal);
-    await fill(context, tree, plan);
+    await fill(context, tree, plan, onProgress);
     await writeMetadata(tree, main, plan);
   }
   const upstream = plan.upstream !== null && (await setUpstream(context, main, plan)) ? plan.upstream : null;
@@ -98,7 +100,12 @@ export async function headOfAdded(
 }
 
 /** An index says that the files were there once: what is missing since, somebody has taken away. */
-async function fill(context: CreateContext, tree: RepositoryCapability, plan: CreationPlan): Promise<void> {
+async function fill(
+  context: CreateContext,
+  tree: RepositoryCapability,
+  plan: CreationPlan,
+  onProgress: (progress: GitProgress) => void,
+): Promise<void> {
   const { gitDirectory } = tree.repository;
   if ((await statOrNull(gitDirectory, 'index')) !== null) return;
   const oid = await headOfAdded(context, tree, plan);
@@ -107,7 +114,7 @@ async function fill(context: CreateContext, tree: RepositoryCapability, plan: Cr
   if (lock !== null) await gitDirectory.unlinkIfSame('index.lock', lock.inode, lock.device);
   const place = await context.configuration.clear(tree, 'work-tree');
   await tree.assertCurrent();
-  await runWriting(context.git, writeCommands.fillWorktree(place, oid));
+  await runWritingTelling(context.git, writeCommands.fillWorktree(place, oid), onProgress);
   await headOfAdded(context, tree, plan);
 }
 

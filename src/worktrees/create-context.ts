@@ -15,6 +15,18 @@ export interface WorkspaceRegistrar {
   register(path: string, title: string, signal?: AbortSignal): Promise<string>;
 }
 
+/** How far a creation has come. */
+export interface CreationProgress {
+  /** The selector that was given, as it was given. */
+  readonly selector: string;
+  /** Null where the caller gave none. */
+  readonly txId: string | null;
+  /** Of the new worktree. */
+  readonly path: string;
+  readonly filesDone: number;
+  readonly filesTotal: number;
+}
+
 /** What the creation of worktrees works with. */
 export interface CreateContext {
   readonly native: NativeBinding;
@@ -32,6 +44,8 @@ export interface CreateContext {
   /** Null: no forge is asked, and pull requests are not offered. */
   readonly pulls: VerifiedPulls | null;
   readonly network: NetworkAccess;
+  /** Tells who watches how far the checkout of files has come. */
+  readonly tellProgress: (progress: CreationProgress) => void;
   /** Fetches from `origin`, where there is one. */
   readonly fetch: (capability: RepositoryCapability, signal: AbortSignal) => Promise<void>;
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { familyKey } from '../actions/in-family.ts';
 import type { RepositoryCapability } from '../capability/repository-capability.ts';
 import { AuthorityError, isAuthorityError } from '../errors/index.ts';
+import type { GitProgress } from '../git/progress-lines.ts';
 import type { ManagedRoot } from '../proof/managed-namespace.ts';
 import { unsupported } from '../proof/unsupported.ts';
 import { type Beginning, beginCreation } from './begin-creation.ts';
@@ -29,7 +30,9 @@ export interface CreatedWorktree extends CreationResult {
   readonly warnings: readonly { readonly stage: string; readonly message: string }[];
 }
 
-type Asked = Pick<Beginning, 'request' | 'pull'>;
+interface Asked extends Pick<Beginning, 'request' | 'pull'> {
+  readonly selector: string;
+}
 
 /** A remote that does not answer must not keep anybody from working. */
 const fetchLimitMs = 4000;
@@ -78,7 +81,7 @@ export async function createWorktree(
     }
     await fetchBriefly(context, capability, signal);
     await using held = pull === null ? null : await holdPull(context, capability, pull, signal);
-    const asked = { request: parsed, pull: held?.pull ?? null };
+    const asked = { selector, request: parsed, pull: held?.pull ?? null };
     return await inTurn((home) => inHome(context, main, home, asked, fingerprint, signal));
   });
 }
@@ -120,10 +123,15 @@ async function make(
   warnings: CreatedWorktree['warnings'],
   signal?: AbortSignal,
 ): Promise<CreatedWorktree> {
-  const txId = asked.request.transaction?.txId ?? randomUUID();
-  const journal = await beginCreation(context, main, home, { txId, fingerprint, ...asked }, signal);
+  const { selector, request, pull } = asked;
+  const given = request.transaction?.txId ?? null;
+  const beginning = { txId: given ?? randomUUID(), fingerprint, request, pull };
+  const journal = await beginCreation(context, main, home, beginning, signal);
+  const path = `${home.path}/${journal.plan.leaf}`;
+  const onProgress = ({ done, total }: GitProgress): void =>
+    context.tellProgress({ selector, txId: given, path, filesDone: done, filesTotal: total });
   try {
-    const result = await completeCreation(context, main, home, journal);
+    const result = await completeCreation(context, main, home, journal, onProgress);
     return { ...result, replayed: false, warnings };
   } catch (error) {
     throw withDetails(error, { partial: true, stage: 'added-worktree-preserved' });

@@ -33,6 +33,10 @@ export async function createSnapshotLab(options: Partial<SnapshotsOptions> = {})
       commands.push(command.name);
       return lab.git.stream(command, onOutput, signal);
     },
+    runTelling: (command, onProgress, signal) => {
+      commands.push(command.name);
+      return lab.git.runTelling(command, onProgress, signal);
+    },
     get running() {
       return lab.git.running;
     },

@@ -33,7 +33,7 @@ export const eventsRoute: Route = defineRoute({
   answers: {
     200: {
       description:
-        'Events `snapshot` (a snapshot, as of /snapshot), `rescan` ({cwds, reason}: ask anew), and `refused` (a Problem with cwd: no more about it).',
+        'Events `snapshot` (a snapshot, as of /snapshot), `rescan` ({cwds, reason}: ask anew), `progress` ({cwd, task, txId, path, filesDone, filesTotal}: how far a worktree is that was asked for there; never told again), and `refused` (a Problem with cwd: no more about it).',
       mediaType: 'text/event-stream',
     },
   },
@@ -97,6 +97,10 @@ function parseSelectors(text: string): readonly string[] {
 function textOf(exchange: Exchange, event: FeedEvent<Snapshot>): string {
   if (event.kind === 'pulse') return `:hb\nid: ${event.id}\n\n`;
   if (event.kind === 'change') return `id: ${event.id}\nevent: snapshot\ndata: ${event.text}\n\n`;
+  if (event.kind === 'progress') {
+    const data = JSON.stringify({ cwd: event.selector, ...event.progress });
+    return `event: progress\ndata: ${data}\n\n`;
+  }
   if (event.kind === 'refused') return refusal(exchange, event.selector, event.error);
   const { id, selectors, reason } = event;
   const data = JSON.stringify({ cwds: selectors, reason });
