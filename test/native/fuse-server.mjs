@@ -75,8 +75,21 @@ const device = openSync('/dev/fuse', 'r+');
 const requests = [];
 const buffer = Buffer.alloc(1 << 20);
 
+/** Whoever asked may have been interrupted: then the kernel knows the request no more (ENOENT), or gave none (EINTR, EAGAIN). */
+const nobodyWaits = new Set(['ENOENT', 'EINTR', 'EAGAIN']);
+
+function reply(bytes) {
+  try {
+    writeSync(device, bytes);
+  } catch (error) {
+    if (error.code === 'ENODEV') process.exit(0);
+    if (error.code !== 'ENOENT') throw error;
+  }
+}
+
 function serve() {
   read(device, buffer, 0, buffer.length, null, (error, length) => {
+    if (error !== null && nobodyWaits.has(error.code)) return serve();
     // ENODEV: unmounted.
     if (error !== null) process.exit(error.code === 'ENODEV' ? 0 : 1);
     const operation = buffer.readUInt32LE(4);
@@ -89,7 +102,7 @@ function serve() {
       const bytes = typeof answered === 'number' ? Buffer.alloc(0) : answered;
       const failed = Buffer.alloc(4);
       failed.writeInt32LE(typeof answered === 'number' ? -answered : 0);
-      writeSync(device, Buffer.concat([word(16 + bytes.length), failed, buffer.subarray(8, 16), bytes]));
+      reply(Buffer.concat([word(16 + bytes.length), failed, buffer.subarray(8, 16), bytes]));
     }
     serve();
   });
