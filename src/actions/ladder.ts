@@ -87,7 +87,7 @@ export function ladderOf(facts: LadderFacts, running: boolean): readonly LadderE
     entry('updateFromBase', updateReason(facts)),
     entry('discard', discardReason(facts)),
     { ...entry('fetch', fetchReason(facts)), readOnly: true },
-    { ...entry('archive', facts.managed ? unknown : 'actions.archive.notManaged'), warn: losesWork(facts) },
+    { ...entry('archive', archiveReason(facts)), warn: losesWork(facts) },
   ];
   return running ? entries.map(whileRunning) : entries;
 }
@@ -200,8 +200,15 @@ function ownChanges({ changedFileCount, untrackedRepositories }: LadderFacts): n
   return changedFileCount - untrackedRepositories;
 }
 
-function losesWork({ changedFileCount, originDelta, aheadBehind, gitKnown, unborn }: LadderFacts): boolean {
-  if (changedFileCount !== 0 || !gitKnown.originDelta) return true;
+/** Work that would be lost is no reason: it is warned of, and kept. A branch without a commit has nothing to come back to. */
+function archiveReason({ managed, gitKnown, changedFileCount, unborn }: LadderFacts): ReasonKey | null {
+  if (!managed) return 'actions.archive.notManaged';
+  return gitKnown.head && changedFileCount !== null && !unborn ? null : unknown;
+}
+
+function losesWork(facts: LadderFacts): boolean {
+  const { changedFileCount, originDelta, aheadBehind, gitKnown, unborn, detached, standing } = facts;
+  if (changedFileCount !== 0 || !gitKnown.originDelta || detached || standing !== null) return true;
   if (unborn) return false;
   return (originDelta ?? aheadBehind)?.ahead !== 0;
 }

@@ -219,7 +219,19 @@ describe('the ladder', () => {
         mergeToBase: 'actions.merge.conflict',
       },
     ],
-    ['a managed worktree', { managed: true }, { archive: 'actions.failed' }],
+    ['a managed worktree', { managed: true }, { archive: null }],
+    ['a managed worktree with changes', { managed: true, ...changed }, { archive: null }],
+    [
+      'a managed worktree with a merge in the middle',
+      { managed: true, standing: 'merge' },
+      { archive: null },
+    ],
+    ['a managed worktree without a commit', { managed: true, unborn: true }, { archive: 'actions.failed' }],
+    [
+      'a managed worktree of unknown status',
+      { managed: true, changedFileCount: null },
+      { archive: 'actions.failed' },
+    ],
   ];
 
   it.each(cases)('R41: %s', (_, facts, expected) => {
@@ -249,6 +261,8 @@ describe('the ladder', () => {
     ['a commit on a branch that origin does not have', { originDelta: null }, true],
     ['a new branch at its base', { originDelta: null, aheadBehind: { ahead: 0, behind: 4 } }, false],
     ['an origin that is not known', { gitKnown: { ...settled.gitKnown, originDelta: false } }, true],
+    ['a detached HEAD, which needs a word', { branch: null, detached: true }, true],
+    ['a merge in the middle', { standing: 'merge' }, true],
   ] as const)('R41: archive warns of %s: %j', (_, facts, warn) => {
     expect(ladderOf({ ...settled, ...facts }, false).at(-1)).toMatchObject({ id: 'archive', warn });
   });
