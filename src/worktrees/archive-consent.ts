@@ -32,7 +32,7 @@ export function assertArchivable(
   });
 }
 
-function assertUnblocked({ blockers, occupants, repositories }: Preflight): void {
+function assertUnblocked({ blockers, occupants, repositories, mounts }: Preflight): void {
   if (blockers.includes('session')) {
     const sessions = new Set(occupants.map(({ sessionId }) => sessionId)).size;
     throw new AuthorityError('session_active', {
@@ -45,6 +45,10 @@ function assertUnblocked({ blockers, occupants, repositories }: Preflight): void
   if (blockers.includes('repositories'))
     throw new AuthorityError('worktree_blocked', {
       details: { reason: 'repositories-inside', paths: repositories.paths.slice(0, 20) },
+    });
+  if (blockers.includes('mounts'))
+    throw new AuthorityError('worktree_blocked', {
+      details: { reason: 'mounts-inside', paths: mounts.paths.slice(0, 20) },
     });
   if (blockers.length > 0)
     throw new AuthorityError('worktree_blocked', { details: { reason: 'unborn-head' } });

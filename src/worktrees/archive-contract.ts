@@ -81,7 +81,7 @@ export interface WorktreeArchives {
   /**
    * Takes a worktree away after all that is in no commit was kept as an archive. Its branch stays. A signal ends it only before the first change.
    * @throws `worktree_unsafe` (details.preflight) | `worktree_changed` | `worktree_locked` | `repository_locked` | `worktree_blocked` (details.reason
-   *   `repositories-inside` | `unborn-head`) | `session_active` | `archive_quota_exceeded` | `not_archivable` | `worktree_teardown_failed` (details.partial,
+   *   `repositories-inside` | `mounts-inside` | `unborn-head`) | `session_active` | `archive_quota_exceeded` | `not_archivable` | `worktree_teardown_failed` (details.partial,
    *   details.archive: recovery goes on) | as `preflight`, `MutationGate.run` and `FileCapability.assertCurrent`
    */
   archive(selector: string, request: ArchiveRequest, signal?: AbortSignal): Promise<ArchiveOutcome>;

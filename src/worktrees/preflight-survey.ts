@@ -12,6 +12,7 @@ import { readCommands } from '../git/read-commands.ts';
 import { parseStatusRecords, type StatusRecord } from '../git/status-records.ts';
 import type { ArchiveContext } from './archive-context.ts';
 import { findUnsent, type UnsentCommits } from './preflight-commits.ts';
+import { findObstacles } from './removal-obstacles.ts';
 
 /** One worktree as it stands at one moment. Paths are Latin-1. */
 export interface WorktreeSurvey {
@@ -22,8 +23,10 @@ export interface WorktreeSurvey {
   readonly hidden: readonly string[];
   /** What stands there and is in no commit as it stands. */
   readonly files: ReadonlyMap<string, NativeEntry>;
-  /** Repositories of their own in it: submodules with files, clones, other worktrees. */
+  /** Repositories of their own in it: submodules with files, clones, other worktrees, and whatever is called `.git`. */
   readonly repositories: readonly string[];
+  /** Other file systems mounted in it. */
+  readonly mounts: readonly string[];
   readonly operation: StandingOperation;
   readonly locks: { readonly worktree: boolean; readonly index: boolean };
   readonly commits: UnsentCommits;
@@ -55,13 +58,18 @@ export async function surveyWorktree(
   const records = await readRecords(context, capability, signal);
   const operation = await findStanding(capability);
   const commits = await findUnsent(git, capability, head, signal);
-  const submodules = await findSubmodules(held.directory, entries);
+  const obstacles = await findObstacles(held.directory);
+  const isReached = (path: string) => !obstacles.mounts.some((mount) => `${path}/`.startsWith(`${mount}/`));
+  const reached = entries.filter(({ path }) => isReached(path));
+  const submodules = await findSubmodules(held.directory, reached);
   const nested = records.filter(({ path }) => path.endsWith('/')).map(({ path }) => path.slice(0, -1));
   const hiddenFiles = await lookAtAll(
     held.directory,
-    entries.filter(({ isHidden, isSubmodule }) => isHidden && !isSubmodule).map(({ path }) => path),
+    reached.filter(({ isHidden, isSubmodule }) => isHidden && !isSubmodule).map(({ path }) => path),
   );
-  const changed = records.filter(({ path }) => !path.endsWith('/')).map(({ path }) => path);
+  const changed = records
+    .filter(({ path }) => !path.endsWith('/') && isReached(path))
+    .map(({ path }) => path);
   const files = new Map([...hiddenFiles, ...(await lookAtAll(held.directory, changed))]);
   for (const path of submodules) files.delete(path);
   const survey = {
@@ -70,7 +78,8 @@ export async function surveyWorktree(
     entries,
     hidden: [...hiddenFiles.keys()],
     files,
-    repositories: [...new Set([...nested, ...submodules])],
+    repositories: [...new Set([...nested, ...submodules, ...obstacles.repositories])],
+    mounts: obstacles.mounts,
     operation,
     locks,
     commits,
@@ -171,12 +180,12 @@ function tokenOf({ held }: ManagedWorktreeCapability, survey: Omit<WorktreeSurve
       `${JSON.stringify(fields.map((field) => (typeof field === 'bigint' ? `${field}` : field)))}\n`,
     );
   };
-  const { head, records, entries, files, repositories, operation, locks, commits } = survey;
+  const { head, records, entries, files, repositories, mounts, operation, locks, commits } = survey;
   add(inode, device, head.branch, head.commit, operation, locks.worktree, locks.index);
   add(commits.unpushed.count, commits.unreachable.count);
   for (const { path, staged, unstaged } of records) add(path, staged, unstaged);
   for (const { path, oid, isHidden, isUnmerged } of entries) add(path, oid, isHidden, isUnmerged);
-  for (const path of repositories) add(path);
+  for (const path of [...repositories, ...mounts]) add(path);
   for (const [path, entry] of files) {
     add(path, entry.mode, entry.size, entry.inode, entry.modifiedNs, entry.changedNs);
   }

@@ -17,7 +17,7 @@ export interface FileNames {
 }
 
 /** What no force covers. */
-export type Blocker = 'session' | 'locked' | 'index-locked' | 'repositories' | 'unborn';
+export type Blocker = 'session' | 'locked' | 'index-locked' | 'repositories' | 'mounts' | 'unborn';
 
 /** What would be gone with a worktree, if it were archived now. */
 export interface Preflight {
@@ -39,6 +39,8 @@ export interface Preflight {
   readonly hidden: FileNames;
   /** Repositories of their own inside, which are never archived. */
   readonly repositories: FileNames;
+  /** Other file systems mounted inside, which are never entered. */
+  readonly mounts: FileNames;
   readonly unpushed: UnsentCommits['unpushed'];
   readonly unreachable: UnsentCommits['unreachable'];
   readonly operation: StandingOperation;
@@ -88,7 +90,7 @@ async function describeWorktree(
 export type Inhabitants = Pick<Preflight, 'occupants' | 'processes'>;
 
 export function describeSurvey(path: string, survey: WorktreeSurvey, inhabitants: Inhabitants): Preflight {
-  const { head, records, hidden, repositories, commits, operation, locks, token } = survey;
+  const { head, records, hidden, repositories, mounts, commits, operation, locks, token } = survey;
   const of = (accepts: (record: (typeof records)[number]) => boolean): FileNames =>
     names(
       records.filter((record) => accepts(record) && !record.path.endsWith('/')).map((record) => record.path),
@@ -107,6 +109,7 @@ export function describeSurvey(path: string, survey: WorktreeSurvey, inhabitants
     ignored: of(({ kind }) => kind === 'ignored'),
     hidden: names(hidden),
     repositories: names(repositories),
+    mounts: names(mounts),
     unpushed: commits.unpushed,
     unreachable: commits.unreachable,
     operation,
@@ -133,7 +136,7 @@ export function isDirty({ records, hidden, operation }: WorktreeSurvey): boolean
 }
 
 function blockersOf(
-  { head, locks, repositories }: WorktreeSurvey,
+  { head, locks, repositories, mounts }: WorktreeSurvey,
   { occupants }: Inhabitants,
 ): readonly Blocker[] {
   const found: readonly (readonly [Blocker, boolean])[] = [
@@ -141,6 +144,7 @@ function blockersOf(
     ['locked', locks.worktree],
     ['index-locked', locks.index],
     ['repositories', repositories.length > 0],
+    ['mounts', mounts.length > 0],
     ['unborn', head.commit === null],
   ];
   return found.flatMap(([blocker, holds]) => (holds ? [blocker] : []));

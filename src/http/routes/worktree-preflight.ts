@@ -18,14 +18,17 @@ const preflightSchema = z.strictObject({
   token: z.string().meta({ description: 'Stands for exactly this state.' }),
   safe: z.boolean().meta({ description: 'Whether an archive needs neither `force` nor the token.' }),
   blockers: z
-    .array(z.enum(['session', 'locked', 'index-locked', 'repositories', 'unborn']))
+    .array(z.enum(['session', 'locked', 'index-locked', 'repositories', 'mounts', 'unborn']))
     .meta({ description: 'What no force covers.' }),
   staged: filesSchema,
   unstaged: filesSchema,
   untracked: filesSchema,
   ignored: filesSchema,
   hidden: filesSchema.meta({ description: 'Tracked files that Git was told not to look at.' }),
-  repositories: filesSchema.meta({ description: 'Repositories of their own inside, submodules included.' }),
+  repositories: filesSchema.meta({
+    description: 'Repositories of their own inside, submodules and damaged ones included.',
+  }),
+  mounts: filesSchema.meta({ description: 'Other file systems mounted inside.' }),
   unpushed: z.strictObject({
     ...commitsShape,
     against: z.string().nullable().meta({ description: 'A ref, a commit, or null where nothing tells.' }),
