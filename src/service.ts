@@ -4,6 +4,7 @@ import type { Repositories } from './authority/repositories.ts';
 import type { Events } from './events/events.ts';
 import type { WorkspaceFiles } from './files/workspace-files.ts';
 import type { WorkspaceRow } from './registry/workspace-registry.ts';
+import type { PullRequests } from './service/pull-requests.ts';
 import type { RepositoryReads } from './service/repository-reads.ts';
 import type { Occupant } from './sessions/session-survey.ts';
 import type { SessionRow } from './sessions/session-table.ts';
@@ -20,10 +21,18 @@ export type { Clock } from './events/clock.ts';
 export type { EventLimits, Events, SubscribeRequest } from './events/events.ts';
 export type * from './events/feed-event.ts';
 export type { Subscription } from './events/subscription.ts';
+export type * from './forge/forge.ts';
 export type { AllowedDriver } from './git/allowed-drivers.ts';
 export type { NetworkAccess, NetworkProtocol } from './git/network-access.ts';
 export type { ManagedRoot } from './proof/managed-namespace.ts';
 export { createService } from './service/create-service.ts';
+export type {
+  ForgeState,
+  PlacedItem,
+  PullListing,
+  PullQuery,
+  PullRequests,
+} from './service/pull-requests.ts';
 export type { ActionLadder, RepositoryReads } from './service/repository-reads.ts';
 export type { ServiceLimits, ServiceOptions } from './service/service-options.ts';
 
@@ -58,6 +67,7 @@ export interface Service extends AsyncDisposable {
   readonly workspaces: Workspaces | null;
   readonly repositories: Repositories;
   readonly reads: RepositoryReads;
+  readonly pulls: PullRequests;
   readonly actions: RepositoryActions;
   readonly worktrees: WorktreeCreation;
   readonly snapshots: Pick<Snapshots, 'read' | 'readMany'>;

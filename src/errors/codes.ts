@@ -3,6 +3,7 @@ import { actionCodes } from './codes/action-codes.ts';
 import { archiveCodes } from './codes/archive-codes.ts';
 import { creationCodes } from './codes/creation-codes.ts';
 import { fileCodes } from './codes/file-codes.ts';
+import { forgeCodes } from './codes/forge-codes.ts';
 import { gitCodes } from './codes/git-codes.ts';
 import { requestCodes } from './codes/request-codes.ts';
 import { serviceCodes } from './codes/service-codes.ts';
@@ -38,6 +39,7 @@ export const errorCodes: typeof requestCodes &
   typeof fileCodes &
   typeof gitCodes &
   typeof actionCodes &
+  typeof forgeCodes &
   typeof archiveCodes &
   typeof creationCodes &
   typeof sessionCodes &
@@ -48,6 +50,7 @@ export const errorCodes: typeof requestCodes &
   ...fileCodes,
   ...gitCodes,
   ...actionCodes,
+  ...forgeCodes,
   ...archiveCodes,
   ...creationCodes,
   ...sessionCodes,

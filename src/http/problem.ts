@@ -27,6 +27,8 @@ export interface Problem {
   readonly reasonKey?: unknown;
   readonly params?: unknown;
   readonly reason?: unknown;
+  /** Whether the forge could be asked (wire contract, 1.1). */
+  readonly authState?: unknown;
   /** What an action left when it failed. */
   readonly partial?: unknown;
   readonly stage?: unknown;
@@ -54,11 +56,19 @@ const actionFields = [
   'recovery',
   'dirty',
   'unpushed',
+  'authState',
 ] as const;
 
 /** Codes whose `details.reason` existing clients look for beside the code. */
 const reasonCodes: ReadonlySet<string> = new Set<ErrorCode>([
   'ref_moved',
+  'forge_not_found',
+  'forge_not_configured',
+  'forge_unauthenticated',
+  'forge_rate_limited',
+  'forge_unavailable',
+  'forge_response_invalid',
+  'forge_refused',
   'session_active',
   'worktree_not_managed',
   'worktree_unsafe',

@@ -41,6 +41,7 @@ import { confirmHostWorkspace } from './host-workspaces.ts';
 import { type Logger, silentLogger } from './logger.ts';
 import { currentNodegitState } from './nodegit-state.ts';
 import { createPinnedRegistry } from './pinned-registry.ts';
+import { createPullRequests } from './pull-requests.ts';
 import { readReadiness } from './readiness.ts';
 import { recoverState } from './recover-state.ts';
 import { createRefusingService, findBinding } from './refusing-service.ts';
@@ -208,6 +209,7 @@ async function compose(
       readWorktrees: (capability, signal) => readWorktreeTable(capability, git, signal),
     }),
     reads: createRepositoryReads({ authority, git, configuration, user, snapshots }),
+    pulls: createPullRequests({ authority, git, forge: options.forge ?? null }),
     actions: createRepositoryActions({
       ...actionContext,
       fetches,

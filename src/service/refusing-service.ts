@@ -52,6 +52,7 @@ export function createRefusingService(missing: AuthorityError, options: ServiceO
       options.registry === undefined ? { list: refuse, add: refuse, remove: refuse, confirm: refuse } : null,
     repositories: { detect: refuse, worktrees: refuse },
     reads: { branches: refuse, commits: refuse, diff: refuse, actions: refuse },
+    pulls: { list: refuse, find: refuse },
     actions: {
       commit: refuse,
       fetch: refuse,

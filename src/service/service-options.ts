@@ -1,6 +1,7 @@
 import type { ArchiveLimits } from '../archive/archives.ts';
 import type { Clock } from '../events/clock.ts';
 import type { EventLimits } from '../events/events.ts';
+import type { Forge } from '../forge/forge.ts';
 import type { AllowedDriver } from '../git/allowed-drivers.ts';
 import type { NetworkAccess } from '../git/network-access.ts';
 import type { NativeBinding } from '../native/binding.ts';
@@ -29,6 +30,8 @@ export interface ServiceOptions {
   readonly workspaceRegistrar?: WorkspaceRegistrar;
   /** Asks the forge for pull requests that worktrees are made of; default: they are not offered. */
   readonly verifiedPulls?: VerifiedPulls;
+  /** Who is asked about pull requests and issues; default: nobody. */
+  readonly forge?: Forge | null;
   /** Default `auto`. */
   readonly prover?: ProverMode;
   /** Drivers of Git that the operator trusts, whatever a repository names under their names; default: none. */

@@ -5,6 +5,7 @@ import { actionCodes } from '../../src/errors/codes/action-codes.ts';
 import { archiveCodes } from '../../src/errors/codes/archive-codes.ts';
 import { creationCodes } from '../../src/errors/codes/creation-codes.ts';
 import { fileCodes } from '../../src/errors/codes/file-codes.ts';
+import { forgeCodes } from '../../src/errors/codes/forge-codes.ts';
 import { gitCodes } from '../../src/errors/codes/git-codes.ts';
 import { requestCodes } from '../../src/errors/codes/request-codes.ts';
 import { serviceCodes } from '../../src/errors/codes/service-codes.ts';
@@ -38,6 +39,7 @@ describe('the table of error codes', () => {
       fileCodes,
       gitCodes,
       actionCodes,
+      forgeCodes,
       archiveCodes,
       creationCodes,
       sessionCodes,

@@ -17,6 +17,7 @@ export const roomRules: Readonly<Record<string, RoomRule>> = {
   files: { rooms: ['errors', 'capability', 'mutation'] },
   archive: { rooms: ['errors', 'capability', 'mutation'] },
   git: { rooms: ['errors', 'capability'] },
+  forge: { rooms: [], types: ['git/values.ts', 'git/remote-address.ts'] },
   proof: { rooms: ['errors', 'capability', 'git'] },
   authority: {
     rooms: ['errors', 'capability', 'proof'],
@@ -45,6 +46,7 @@ export const roomRules: Readonly<Record<string, RoomRule>> = {
       'registry',
       'files',
       'git',
+      'forge',
       'proof',
       'authority',
       'events',

@@ -2,15 +2,26 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { apiRoutes } from '../../src/http/routes/index.ts';
-import { createHttpLab, etagOf, type HttpLab, put, putLink, sha1Of } from '../support/http-lab.ts';
+import {
+  createHttpLab,
+  etagOf,
+  git,
+  type HttpLab,
+  makeRepository,
+  put,
+  putLink,
+  sha1Of,
+} from '../support/http-lab.ts';
 import type { TestRequest } from '../support/http-server.ts';
 import { addOwnWorktree } from '../support/http-worktrees.ts';
+import { createMemoryForge, issueOf, pullOf } from '../support/memory-forge.ts';
 import { change, get } from './public-bugs/bug-table.ts';
 
 describe('the API over real directories', () => {
+  const memory = createMemoryForge();
   let lab: HttpLab;
   beforeAll(async () => {
-    lab = await createHttpLab();
+    lab = await createHttpLab({ forge: memory.forge });
   });
   beforeEach(() => lab.reset());
   afterAll(() => lab[Symbol.asyncDispose]());
@@ -133,6 +144,12 @@ describe('the API over real directories', () => {
     const archive = (await lab.server.send(discard)).body?.['archive'];
     await put(join(repo, 'discarded'), 'x');
     expect((await lab.server.send(discard)).status).toBe(409);
+    const forged = join(lab.sandbox, 'forged');
+    await makeRepository(forged);
+    await git(forged, 'remote', 'add', 'origin', 'https://forge.example/o/r');
+    await lab.service.workspaces?.add(forged);
+    memory.pulls.push(pullOf(7, '2024-01-01T00:00:00Z'));
+    memory.issues.push(issueOf(8, null));
     const requests: readonly TestRequest[] = [
       get('/detect', { path: cwd }),
       get('/detect', { path: repo }),
@@ -156,6 +173,9 @@ describe('the API over real directories', () => {
       get('/file', { cwd, path: 'a.txt' }),
       get('/file', { cwd, path: 'image.png' }),
       get('/list', { cwd }),
+      get('/pulls', { cwd: forged }),
+      get('/pull', { cwd: forged, number: '7' }),
+      get('/pull', { cwd: forged, number: '8' }),
       get('/explain', { path: repo }),
       get('/explain', { path: lab.outside }),
       change('POST', '/file', {

@@ -65,10 +65,23 @@ export const elsewhereRows: Readonly<Record<string, string>> = {
   'sec-archive-own': 'test/http/worktree-archive.test.ts',
   'run-archive-guard': 'test/sessions/host-guard.test.ts',
   'run-source-guard-none': 'test/sessions/host-guard.test.ts',
+  'run-pulls-no-cwd': 'test/http/pulls.test.ts',
+  'run-pull-number-abc': 'test/http/pulls.test.ts',
+  'run-pull-number-9007199254740993': 'test/http/pulls.test.ts',
+  'run-pull-number-empty': 'test/http/pulls.test.ts',
+  'run-pulls-nongit': 'test/http/pulls.test.ts',
+  'run-pull-nongit': 'test/http/pulls.test.ts',
+  'run-pulls-order': 'test/http/pulls.test.ts',
+  'run-pull-ambiguous': 'test/http/pulls.test.ts',
+  'run-pull-fork': 'test/http/pulls.test.ts',
+  'run-pull-404': 'test/http/pulls.test.ts',
+  'run-pulls-unauth': 'test/http/pulls.test.ts',
+  'run-gh-partial-pulls': 'test/http/pulls.test.ts',
+  'run-gh-partial-issues': 'test/http/pulls.test.ts',
 };
 
 const worktrees = 'worktrees are not archived or cleaned up yet: what is below POST /worktrees';
-const forge = 'the forge is not asked yet: /pull, /pulls, pull requests as worktrees';
+const forge = 'no forge comes with the package yet, and worktrees of pull requests ask none';
 
 /** Rows of what is not offered yet, and what they wait for. */
 export const laterRows: Readonly<Record<string, string>> = {
@@ -87,19 +100,6 @@ export const laterRows: Readonly<Record<string, string>> = {
   'run-cleanup-abandoned': worktrees,
   'run-cleanup-capability': worktrees,
   'run-scheduler-single': worktrees,
-  'run-pulls-no-cwd': forge,
-  'run-pull-number-abc': forge,
-  'run-pull-number-9007199254740993': forge,
-  'run-pull-number-empty': forge,
-  'run-pulls-nongit': forge,
-  'run-pull-nongit': forge,
-  'run-pulls-order': forge,
-  'run-pull-ambiguous': forge,
-  'run-pull-fork': forge,
-  'run-pull-404': forge,
-  'run-pulls-unauth': forge,
-  'run-gh-partial-pulls': forge,
-  'run-gh-partial-issues': forge,
   'run-gh-issues-disabled': forge,
   'run-create-pr-identity': forge,
   'run-cleanup-subdir-session': worktrees,

@@ -4,6 +4,7 @@ import { link, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { Forge } from '../../src/forge/forge.ts';
 import type { DirectoryHandle, NativeBinding } from '../../src/native/binding.ts';
 import { createService } from '../../src/service/create-service.ts';
 import type { Service } from '../../src/service.ts';
@@ -39,6 +40,7 @@ export interface HttpLabOptions {
   readonly onRoot?: (handle: DirectoryHandle) => void;
   /** What the addon reports of the kernel, instead of what it finds. The places are then not registered. */
   readonly probe?: NativeBinding['probe'];
+  readonly forge?: Forge;
 }
 
 export async function createHttpLab(options: HttpLabOptions = {}): Promise<HttpLab> {
@@ -72,6 +74,7 @@ export async function createHttpLab(options: HttpLabOptions = {}): Promise<HttpL
     binding,
     home,
     network: { protocols: ['file'] },
+    forge: options.forge ?? null,
     managedRoots: [
       { path: managedRoot, scheme: 'authority' },
       { path: pluginRoot, scheme: 'plugin' },

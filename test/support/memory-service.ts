@@ -120,6 +120,7 @@ export function memoryService(roots: MemoryRoots, overrides: Partial<WorkspaceFi
       diff: () => Promise.reject(new AuthorityError('git_repository_required')),
       actions: noRepository,
     },
+    pulls: { list: noRepository, find: noRepository },
     actions: {
       commit: noRepository,
       fetch: noRepository,

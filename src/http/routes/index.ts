@@ -18,6 +18,7 @@ import { healthzRoute, readyzRoute } from './health.ts';
 import { listRoute } from './list.ts';
 import { mkdirRoute } from './mkdir.ts';
 import { openapiRoute } from './openapi.ts';
+import { pullRoute, pullsRoute } from './pulls.ts';
 import { rawRoute } from './raw.ts';
 import { renameRoute } from './rename.ts';
 import { sessionOccupantsRoute } from './session-occupants.ts';
@@ -51,6 +52,8 @@ export function apiRoutes(options: Pick<HttpOptions, 'signIn'>): readonly Route[
     branchesRoute,
     commitsRoute,
     diffRoute,
+    pullsRoute,
+    pullRoute,
     actionsRoute,
     actionRoute,
     discardedRoute,
