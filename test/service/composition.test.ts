@@ -221,6 +221,7 @@ describe('a registry of the host', () => {
       'locks',
       'pins.json',
       'pins.json.initialised',
+      'worktree-journals',
     ]);
   });
 
