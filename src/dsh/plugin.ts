@@ -4,6 +4,7 @@ import { createApp } from '../http/index.ts';
 import { createService, type NetworkAccess, type ServiceOptions } from '../service.ts';
 import { findHome } from './dsh-home.ts';
 import { createHostLogger } from './host-logger.ts';
+import { createHostRegistrar } from './host-registrar.ts';
 import type { HostServices } from './host-services.ts';
 import { createOuterAuthentication } from './outer-authentication.ts';
 import type { PluginConfig } from './plugin-config.ts';
@@ -75,6 +76,7 @@ async function serviceOptions(host: HostServices, config: PluginConfig): Promise
   return {
     stateDirectory,
     registry: createHostRegistry(host),
+    workspaceRegistrar: createHostRegistrar(host),
     sessions: createHostSessions(host, { logDirectory }),
     managedRoots: [
       { path: join(home, 'worktrees'), scheme: 'plugin' },

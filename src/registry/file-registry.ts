@@ -69,6 +69,17 @@ class FileWorkspaceRegistry implements WritableWorkspaceRegistry {
     return this.#replaceRow(canonicalPath, () => null, signal);
   }
 
+  async removeExactly({ id, path }: Pick<WorkspaceRow, 'id' | 'path'>): Promise<boolean> {
+    let removed = false;
+    await this.#update(undefined, ({ rows }) => {
+      const row = rows.find((other) => other.id === id);
+      if (row !== undefined && row.path !== path) throw new AuthorityError('deferred_workspace_unavailable');
+      removed = row !== undefined;
+      return rows.filter((other) => other !== row);
+    });
+    return removed;
+  }
+
   async confirm(canonicalPath: string, pins: WorkspacePins, signal?: AbortSignal): Promise<WorkspaceRow> {
     const { identity, gitDirIdentity } = pins;
     return this.#replaceRow(canonicalPath, (row) => ({ ...row, identity, gitDirIdentity }), signal);

@@ -34,6 +34,11 @@ export interface WritableWorkspaceRegistry extends WorkspaceRegistry {
   add(row: NewWorkspaceRow, signal?: AbortSignal): Promise<WorkspaceRow>;
   /** @throws `workspace_not_found` | `state_unavailable` */
   remove(canonicalPath: string, signal?: AbortSignal): Promise<WorkspaceRow>;
+  /**
+   * Removes the row of this id while it has this path. False: no row has the id.
+   * @throws `deferred_workspace_unavailable`: it has another path | `state_unavailable`
+   */
+  removeExactly(row: Pick<WorkspaceRow, 'id' | 'path'>): Promise<boolean>;
   /** Renews the pinned identities of a row. @throws `workspace_not_found` | `state_unavailable` */
   confirm(canonicalPath: string, identities: WorkspacePins, signal?: AbortSignal): Promise<WorkspaceRow>;
 }

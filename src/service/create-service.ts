@@ -161,7 +161,10 @@ async function compose(
     confirmations: new Confirmations(),
     workspaces: {
       find: (path) => registry.find(path),
-      remove: embedded === null ? null : (path) => embedded.remove(path),
+      list: () => registry.list(),
+      remove:
+        options.workspaceRegistrar?.remove ??
+        (embedded === null ? null : (row) => embedded.removeExactly(row)),
     },
     openRoot: (path) => binding.openRoot(path, { allowMounts: false }),
     openState: (name) => state.openDirectory(name),

@@ -10,11 +10,18 @@ import type { ManagedRoot } from '../proof/managed-namespace.ts';
 import type { WorkspaceRow } from '../registry/workspace-registry.ts';
 import type { Occupation } from '../sessions/occupation.ts';
 
+/**
+ * Takes the row of this id away while it has this path. False: there is no row of this id any more.
+ * @throws `deferred_workspace_unavailable`: it has another path | `registry_unavailable`
+ */
+export type RemoveRow = (row: Pick<WorkspaceRow, 'id' | 'path'>) => Promise<boolean>;
+
 /** Rows of the registry, as far as the end of a worktree concerns them. */
 export interface WorkspaceRows {
   find(path: string): WorkspaceRow | null | Promise<WorkspaceRow | null>;
-  /** Null where the registry is the host's: its rows are its own to take away. */
-  readonly remove: ((path: string) => Promise<unknown>) | null;
+  list(): readonly WorkspaceRow[] | Promise<readonly WorkspaceRow[]>;
+  /** Null where the registry takes no changes from us: its rows are the host's own to take away. */
+  readonly remove: RemoveRow | null;
 }
 
 /** What looking over, archiving and restoring worktrees share. */

@@ -5,7 +5,7 @@ export interface ArchiveRequest {
   readonly force?: boolean | undefined;
   /** Of a preflight: archives exactly that state, whatever would be lost, or nothing. */
   readonly token?: string | undefined;
-  /** Leaves the row of the workspace to the client; see `deferred`. A row of the registry of a host is always left. */
+  /** Leaves the row of the workspace to the client; see `deferred`. Where the registry takes no changes from us, the row is always left. */
   readonly deferWorkspaceDelete?: boolean | undefined;
   /** Who asks, for `force`. */
   readonly caller?: string | undefined;
@@ -19,6 +19,8 @@ export interface ArchiveOutcome {
   readonly archive: string;
   /** Id of the row that was taken off the registry. */
   readonly workspaceDeleted?: string;
+  /** Id of the row that was somebody else's to take away meanwhile. */
+  readonly workspaceAlreadyAbsent?: string;
   /** The row is left to the client, which ends it with the token. */
   readonly workspaceDeletionDeferred?: true;
   readonly workspaceDeletionToken?: string;
@@ -54,6 +56,29 @@ export interface RestoreOutcome {
   readonly files: number;
   /** What could not be put back, relative; it stays in the archive. */
   readonly missing: readonly string[];
+}
+
+/** A row of a worktree that is gone, which was left to the client. */
+export interface DeferredWorkspace {
+  /** Ends it. */
+  readonly token: string;
+  readonly workspaceId: string;
+  /** Where the worktree stood. */
+  readonly path: string;
+  readonly sessionIds: readonly string[];
+  /** As toISOString() writes it. */
+  readonly createdAt: string;
+}
+
+export interface FinalizedWorkspace {
+  readonly workspaceId: string;
+  readonly workspaceDeleted?: string;
+  readonly workspaceAlreadyAbsent?: string;
+}
+
+export interface WorktreeWorkspace {
+  readonly workspaceId: string;
+  readonly path: string;
 }
 
 /** What recovery found and did with one leftover. */
@@ -94,6 +119,19 @@ export interface WorktreeArchives {
    *   `no_space` | as `Authority.authorizeRepository` and `MutationGate.run`
    */
   restore(selector: string, archive: string, signal?: AbortSignal): Promise<RestoreOutcome>;
+  /**
+   * Rows that were left to the client, of worktrees that are gone, oldest first. The selector is a registered main checkout.
+   * @throws as `Authority.authorizeRepository` | `workspace_not_authorized` for any other | `state_unavailable` | `git_failed`
+   */
+  deferred(selector: string, signal?: AbortSignal): Promise<readonly DeferredWorkspace[]>;
+  /**
+   * Takes such a row off the registry, by the id that it had before the worktree went and only while it has its path.
+   * @throws `deferred_workspace_unavailable`: no such token here, the path or its row in Git is there again, or the row has another path |
+   *   `registry_unavailable` | as `deferred` and `MutationGate.run`
+   */
+  finalize(selector: string, token: string, signal?: AbortSignal): Promise<FinalizedWorkspace>;
+  /** Rows of the registry that lie where managed worktrees do; nothing is opened. @throws `registry_unavailable` */
+  workspaces(): Promise<readonly WorktreeWorkspace[]>;
   /** Finishes or takes back what killed processes left half done. What a running one works on is not touched. Never throws for one of them. */
   recover(options: { readonly dryRun: boolean }): Promise<readonly WorktreeRecovery[]>;
 }

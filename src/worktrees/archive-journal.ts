@@ -15,6 +15,8 @@ export interface WorktreeJournal {
   readonly gitDirectory: StoredIdentity | null;
   /** Id of the archive that has everything. */
   readonly archive: string;
+  /** Id of its row before anything was changed; null for a worktree that has none, and for a restoration. */
+  readonly workspaceId: string | null;
   /** Whether the row of the workspace is left for its client to take away. */
   readonly deferWorkspaceDelete: boolean;
   readonly createdAt: string;
@@ -38,6 +40,7 @@ function parseJournal(body: Record<string, unknown>): WorktreeJournal {
     root: reader.identityOrNull('root'),
     gitDirectory: reader.identityOrNull('gitDirectory'),
     archive: reader.take('archive', 'an id of an archive', isText),
+    workspaceId: reader.take('workspaceId', 'an id or null', isTextOrNull),
     deferWorkspaceDelete: reader.take('deferWorkspaceDelete', 'true or false', isFlag),
     createdAt: reader.time('createdAt'),
   };
@@ -47,4 +50,8 @@ function parseJournal(body: Record<string, unknown>): WorktreeJournal {
 
 function isAct(value: unknown): value is WorktreeJournal['act'] {
   return value === 'archive' || value === 'restore';
+}
+
+function isTextOrNull(value: unknown): value is string | null {
+  return value === null || isText(value);
 }

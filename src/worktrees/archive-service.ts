@@ -4,6 +4,7 @@ import type { ArchivedWorktree, WorktreeArchives } from './archive-contract.ts';
 import { readFacts } from './archive-facts.ts';
 import { recoverWorktrees } from './archive-recovery.ts';
 import { archiveWorktree } from './archive-worktree.ts';
+import { finalizeDeferred, listDeferred, listWorktreeWorkspaces } from './deferred-workspaces.ts';
 import { preflight } from './preflight.ts';
 import { restoreWorktree } from './restore-worktree.ts';
 
@@ -12,6 +13,9 @@ export function createWorktreeArchives(context: ArchiveContext): WorktreeArchive
     preflight: (selector, signal) => preflight(context, selector, signal),
     archive: (selector, request, signal) => archiveWorktree(context, selector, request, signal),
     restore: (selector, archive, signal) => restoreWorktree(context, selector, archive, signal),
+    deferred: (selector, signal) => listDeferred(context, selector, signal),
+    finalize: (selector, token, signal) => finalizeDeferred(context, selector, token, signal),
+    workspaces: () => listWorktreeWorkspaces(context),
     recover: (options) => recoverWorktrees(context, options),
     async archived(selector, signal) {
       await using capability = await context.authority.authorizeRepository(selector, signal);

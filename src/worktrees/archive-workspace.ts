@@ -9,19 +9,19 @@ type WorkspaceEnd = Omit<ArchiveOutcome, 'path' | 'branch' | 'archive'>;
 /** What becomes of the row of a worktree that is gone. Never throws: the worktree is gone, whatever becomes of the row. */
 export async function endWorkspace(
   context: Pick<ArchiveContext, 'workspaces' | 'openState'>,
-  { id, mainRoot, path, deferWorkspaceDelete, createdAt }: WorktreeJournal,
+  { id, mainRoot, path, workspaceId, deferWorkspaceDelete, createdAt }: WorktreeJournal,
 ): Promise<WorkspaceEnd> {
   try {
-    const row = await context.workspaces.find(path);
-    if (row === null) return {};
-    if (deferWorkspaceDelete || context.workspaces.remove === null) {
+    if (workspaceId === null) return {};
+    const { remove } = context.workspaces;
+    if (deferWorkspaceDelete || remove === null) {
       using tombstones = await openTombstones(context);
-      await tombstones.write({ id, mainRoot, path, workspaceId: row.id, createdAt });
+      await tombstones.write({ id, mainRoot, path, workspaceId, createdAt });
       const deferred = { workspaceDeletionDeferred: true, workspaceDeletionToken: id } as const;
-      return { workspaceId: row.id, workspaceSessionIds: [], ...deferred };
+      return { workspaceId, workspaceSessionIds: [], ...deferred };
     }
-    await context.workspaces.remove(path);
-    return { workspaceDeleted: row.id };
+    const removed = await remove({ id: workspaceId, path });
+    return removed ? { workspaceDeleted: workspaceId } : { workspaceAlreadyAbsent: workspaceId };
   } catch (error) {
     const message = isAuthorityError(error) ? error.message : 'internal failure';
     return { warnings: [{ stage: 'workspace-delete', message }] };

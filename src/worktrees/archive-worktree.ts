@@ -61,11 +61,13 @@ class ArchiveAct {
     );
     using journals = await openJournals(this.#context);
     const row = await this.#rowName();
+    // Its id now: whatever is registered under the path later is not what is taken away.
+    const workspace = await this.#context.workspaces.find(capability.root);
     const owner = familyKey(capability);
     const facts = printFacts(this.#facts(survey));
     const members = membersOf(git, capability, survey, signal);
     const { id: archive } = await archives.write({ kind: 'worktree', owner, facts, members }, signal);
-    const journal = this.#journal(archive, request);
+    const journal = this.#journal(archive, request, workspace?.id ?? null);
     try {
       await this.#setAside(parent, journals, journal, survey);
     } catch (error) {
@@ -75,9 +77,9 @@ class ArchiveAct {
     }
     await this.#remove(parent, row, archive);
     await archives.finish(archive);
-    const workspace = await endWorkspace(this.#context, journal);
+    const end = await endWorkspace(this.#context, journal);
     await journals.remove(this.#id);
-    return { path: capability.root, branch: shortBranch(survey), archive, ...workspace };
+    return { path: capability.root, branch: shortBranch(survey), archive, ...end };
   }
 
   /** From here on an abort is not heard: each change is taken back, or carried to the end. */
@@ -181,7 +183,11 @@ class ArchiveAct {
     assertArchivable(this.#context, shown, request);
   }
 
-  #journal(archive: string, { deferWorkspaceDelete = false }: ArchiveRequest): WorktreeJournal {
+  #journal(
+    archive: string,
+    { deferWorkspaceDelete = false }: ArchiveRequest,
+    workspaceId: string | null,
+  ): WorktreeJournal {
     const { root, held, repository } = this.#capability;
     return {
       id: this.#id,
@@ -191,6 +197,7 @@ class ArchiveAct {
       root: toStoredIdentity(held.directory.identity()),
       gitDirectory: toStoredIdentity(repository.gitDirectory.identity()),
       archive,
+      workspaceId,
       deferWorkspaceDelete,
       createdAt: new Date().toISOString(),
     };

@@ -7,12 +7,15 @@ import type { GitRunner } from '../git/run-git.ts';
 import type { MutationGate } from '../mutation/mutation-gate.ts';
 import type { ManagedRoot } from '../proof/managed-namespace.ts';
 import type { WorkspaceRegistry } from '../registry/workspace-registry.ts';
+import type { RemoveRow } from './archive-context.ts';
 import type { VerifiedPulls } from './verified-pulls.ts';
 
 /** Writes rows of the registry, where it takes any from us. */
 export interface WorkspaceRegistrar {
   /** @returns the id of the new row @throws `workspace_already_registered` | ... */
   register(path: string, title: string, signal?: AbortSignal): Promise<string>;
+  /** Takes rows of worktrees away that are gone; without it they are left to the host. */
+  readonly remove?: RemoveRow;
 }
 
 /** How far a creation has come. */

@@ -81,6 +81,7 @@ async function restoreInTurn(
     root: null,
     gitDirectory: null,
     archive: archive.summary.id,
+    workspaceId: null,
     deferWorkspaceDelete: false,
     createdAt: new Date().toISOString(),
   });

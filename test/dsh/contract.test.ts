@@ -256,6 +256,22 @@ describe('a client of the wire contract with a workspace', () => {
     expect(await git(app, 'status', '--porcelain')).toBe('');
   });
 
+  it('R41: makes a worktree with a row of the host, archives it and ends the row by its id', async () => {
+    const client = clientWith();
+    const made = successOf(await client.create(app, { intent: 'branch-off', branchName: 'made' }));
+    expect(host.registry.get(made.workspaceId)).toMatchObject({ path: made.path, sessionIds: [] });
+    expect(successOf(await client.worktreeWorkspaces())).toEqual([made.workspaceId]);
+    const { token = '' } = successOf(await client.archive(made.path));
+    expect(host.registry.get(made.workspaceId)).toBeDefined();
+    expect(successOf(await client.deferred(app))).toEqual([{ token, path: made.path }]);
+    const other = host.registry.put(made.path);
+    expect(await client.finalize(app, token)).toMatchObject({ ok: false, status: 503 });
+    await host.registry.delete(other.id);
+    expect(successOf(await client.finalize(app, token))).toBe(made.workspaceId);
+    expect(host.registry.list().map(({ path }) => path)).toEqual([app]);
+    expect((await client.finalize(app, token)).ok).toBe(false);
+  });
+
   it('R41: sees a snapshot in the stream when something changed, with the fields it sorts by', async () => {
     const url = `http://127.0.0.1:${context.webServer.port}/better-workspaces/api/events?cwds=${encodeURIComponent(JSON.stringify([app]))}`;
     const response = await fetch(url, { headers: { cookie: 'let=me-in' } });

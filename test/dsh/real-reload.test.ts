@@ -2,6 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { compileSources } from '../support/compiled.ts';
+import { deferred } from '../support/deferred.ts';
 import { git, makeRepository } from '../support/http-lab.ts';
 import { temporaryDirectory } from '../support/state.ts';
 import type { PlainAnswer } from './plain-client.ts';
@@ -29,17 +30,23 @@ async function start(home: string): Promise<{ readonly host: RealHost; readonly 
 const cookie = { cookie: 'let=me-in' };
 
 /** Reads, changes and event streams by several clients at once, until told to stop. Answers with what was answered. */
-function load(host: RealHost, app: string, stopped: () => boolean): Promise<readonly PlainAnswer[]> {
+function load(
+  host: RealHost,
+  app: string,
+  { stopped, onMade }: { readonly stopped: () => boolean; readonly onMade: () => void },
+): Promise<readonly PlainAnswer[]> {
   const cwd = encodeURIComponent(app);
   const origin = `http://127.0.0.1:${host.port}`;
   let count = 0;
-  const change = (): Promise<PlainAnswer> => {
+  const change = async (): Promise<PlainAnswer> => {
     count += 1;
-    return host.ask('/file', {
+    const answer = await host.ask('/file', {
       method: 'PUT',
       headers: { ...cookie, origin, 'content-type': 'application/json', 'if-none-match': '*' },
       body: JSON.stringify({ cwd: app, path: `made-${count}.txt`, content: `${count}`, encoding: 'utf8' }),
     });
+    if (answer.status === 201) onMade();
+    return answer;
   };
   const stream = (): Promise<PlainAnswer> =>
     host.ask(`/events?cwds=${encodeURIComponent(JSON.stringify([app]))}`, { headers: cookie });
@@ -67,8 +74,14 @@ it.skipIf(!isHere)(
     const before = await host.run<OpenThings>('open');
     await host.run('load');
     let stopping = false;
-    const loading = load(host, app, () => stopping);
-    for (let round = 0; round < (long ? 40 : 4); round += 1) await host.run('reload');
+    let nextMade = deferred<void>();
+    const loading = load(host, app, { stopped: () => stopping, onMade: () => nextMade.resolve() });
+    for (let round = 0; round < (long ? 40 : 4); round += 1) {
+      // Each life of the plugin changes something before the next one begins.
+      nextMade = deferred<void>();
+      await nextMade.promise;
+      await host.run('reload');
+    }
     stopping = true;
     // Ends the streams.
     await host.run('unload');

@@ -43,6 +43,8 @@ export const elsewhereRows: Readonly<Record<string, string>> = {
   'run-update-conflict': 'test/http/action-merges.test.ts',
   'sec-create-base-expr': 'test/http/worktrees-create.test.ts',
   'run-bad-create': 'test/http/worktrees-create.test.ts',
+  'run-tx-archive-deferred': 'test/http/worktree-archive.test.ts',
+  'run-tx-finalize': 'test/http/worktrees-deferred.test.ts',
   'run-tx-create': 'test/http/worktrees-create.test.ts',
   'run-tx-second-tab': 'test/http/worktrees-create.test.ts',
   'run-tx-after-retired': 'test/http/worktrees-create.test.ts',
@@ -85,8 +87,6 @@ const forge = 'no forge comes with the package yet, and worktrees of pull reques
 
 /** Rows of what is not offered yet, and what they wait for. */
 export const laterRows: Readonly<Record<string, string>> = {
-  'run-tx-archive-deferred': worktrees,
-  'run-tx-finalize': worktrees,
   'run-archive-after-rename': worktrees,
   'run-dispose-queued': worktrees,
   'run-tombstone-replay': worktrees,

@@ -46,7 +46,7 @@ describe.each(Object.entries(ways))('%s', (_title, send) => {
     expect(await stands(join(path, 'new'))).toBe(true);
   });
 
-  it('R41: the row of the registry goes with it, or stays for the client with a token', async () => {
+  it('R41, run-tx-archive-deferred: the row of the registry goes with it, or stays for the client with a token', async () => {
     const [now, later] = [await own('now'), await own('later')];
     const rows = await Promise.all([now, later].map((path) => here.lab.service.workspaces?.add(path)));
     expect((await ask(here.lab, send(now), 200)).body).toMatchObject({ workspaceDeleted: rows[0]?.id });

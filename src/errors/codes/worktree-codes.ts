@@ -34,6 +34,12 @@ export const worktreeCodes = {
     title: 'The worktree is only partly taken away; everything is in its archive, and recovery goes on.',
     legacy: 'teardown-failed',
   },
+  deferred_workspace_unavailable: {
+    kind: 'conflict',
+    status: 409,
+    title: 'No row of a worktree that is gone waits under this token.',
+    legacy: 'deferred workspace deletion is unavailable',
+  },
   worktree_not_restorable: {
     kind: 'unsupported',
     status: 422,

@@ -36,6 +36,11 @@ import { worktreeArchiveRoute, worktreeRestoreRoute, worktreesArchivedRoute } fr
 import { worktreePreflightRoute } from './worktree-preflight.ts';
 import { worktreesRoute } from './worktrees.ts';
 import { worktreesCreateRoute } from './worktrees-create.ts';
+import {
+  worktreesDeferredRoute,
+  worktreesFinalizeRoute,
+  worktreeWorkspacesRoute,
+} from './worktrees-deferred.ts';
 
 export const healthRoutes: readonly Route[] = [healthzRoute, readyzRoute];
 
@@ -49,6 +54,9 @@ export function apiRoutes(options: Pick<HttpOptions, 'signIn'>): readonly Route[
     worktreeArchiveRoute,
     worktreesArchivedRoute,
     worktreeRestoreRoute,
+    worktreesDeferredRoute,
+    worktreesFinalizeRoute,
+    worktreeWorkspacesRoute,
     branchesRoute,
     commitsRoute,
     diffRoute,

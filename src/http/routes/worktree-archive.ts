@@ -28,6 +28,7 @@ export const archiveAnswer: {
   readonly branch: z.ZodNullable<z.ZodString>;
   readonly archive: z.ZodString;
   readonly workspaceDeleted: z.ZodOptional<z.ZodString>;
+  readonly workspaceAlreadyAbsent: z.ZodOptional<z.ZodString>;
   readonly workspaceDeletionDeferred: z.ZodOptional<z.ZodLiteral<true>>;
   readonly workspaceDeletionToken: z.ZodOptional<z.ZodString>;
   readonly workspaceId: z.ZodOptional<z.ZodString>;
@@ -40,6 +41,7 @@ export const archiveAnswer: {
     .string()
     .optional()
     .meta({ description: 'Id of the row that was taken off the registry.' }),
+  workspaceAlreadyAbsent: z.string().optional(),
   workspaceDeletionDeferred: z.literal(true).optional(),
   workspaceDeletionToken: z.string().optional(),
   workspaceId: z.string().optional(),
