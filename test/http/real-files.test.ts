@@ -136,6 +136,9 @@ describe('the API over real directories', () => {
     const { token } = await lab.service.worktreeArchives.preflight(managed);
     const earlier = await addOwnWorktree(repo, lab.managedRoot, 'earlier', 'Title');
     const archived = await lab.service.worktreeArchives.archive(earlier, {});
+    const later = await addOwnWorktree(repo, lab.managedRoot, 'later', 'Title');
+    await lab.service.workspaces?.add(later);
+    const deferred = await lab.service.worktreeArchives.archive(later, { deferWorkspaceDelete: true });
     const create = { 'if-none-match': '*' };
     const paths = ['discarded'];
     const discard = change('POST', '/action', { cwd: repo, name: 'discard', params: { paths } });
@@ -207,6 +210,9 @@ describe('the API over real directories', () => {
       change('POST', '/action', { cwd: gone, name: 'archive', params: {} }),
       change('POST', '/worktrees/archive', { path: managed, token }),
       get('/worktrees/archived', { cwd: repo }),
+      get('/worktree-workspaces', {}),
+      get('/worktrees/deferred', { cwd: repo }),
+      change('POST', '/worktrees/finalize-delete', { cwd: repo, token: deferred.workspaceDeletionToken }),
       change('POST', '/worktrees/restore', { cwd: repo, archive: archived.archive }),
       { path: '/healthz' },
       { path: '/readyz' },
