@@ -186,8 +186,10 @@ async function compose(
       occupation.assertCreationSource(sessionId, directory, signal),
     fetch: (capability, signal) => fetchForUser({ ...actionContext, fetches }, capability, signal),
   });
-  await recoverCreations(creation, options.logger ?? silentLogger);
-  await tellRecovered(worktreeArchives, options.logger ?? silentLogger);
+  if (options.recoverWorktreesAtStart ?? true) {
+    await recoverCreations(creation, options.logger ?? silentLogger);
+    await tellRecovered(worktreeArchives, options.logger ?? silentLogger);
+  }
   let closed: Promise<void> | null = null;
   const close = async (): Promise<void> => {
     // Changes under way still need proofs, and proofs still need Git.

@@ -32,6 +32,8 @@ export interface ServiceOptions {
   readonly verifiedPulls?: VerifiedPulls;
   /** Who is asked about pull requests and issues; default: nobody. */
   readonly forge?: Forge | null;
+  /** False: what killed processes left of worktrees waits until it is asked for, so that whoever asks is told of it. Default true. */
+  readonly recoverWorktreesAtStart?: boolean;
   /** Default `auto`. */
   readonly prover?: ProverMode;
   /** Drivers of Git that the operator trusts, whatever a repository names under their names; default: none. */

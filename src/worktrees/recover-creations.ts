@@ -33,6 +33,27 @@ export async function recoverCreations(
   return found;
 }
 
+/** What a recovery would do now, by the journals alone; changes nothing, and so may find later that it must leave what this calls settled. */
+export async function foreseeCreations(home: ManagedHome): Promise<readonly RecoveredCreation[]> {
+  const found: RecoveredCreation[] = [];
+  for (const txId of await pendingIn(home)) {
+    const journal = await readJournal(home, txId);
+    if (journal === null) continue;
+    if (journal === 'invalid') {
+      found.push({ txId, path: null, action: 'left', reason: 'journal-invalid' });
+      continue;
+    }
+    const path = `${home.path}/${journal.plan.leaf}`;
+    const owner = stateOfOwner(journal.owner);
+    if (owner !== 'dead') found.push({ txId, path, action: 'left', reason: `transaction-owner-${owner}` });
+    else {
+      const isMade = journal.phase === 'added' && (await isThere(home, journal));
+      found.push({ txId, path, action: isMade ? 'completed' : 'rolled-back', reason: null });
+    }
+  }
+  return found;
+}
+
 /** Transactions that have begun and not ended. */
 export async function pendingIn({ records }: ManagedHome): Promise<readonly string[]> {
   return (await records.names()).flatMap((name) => txIdOfJournal(name) ?? []);

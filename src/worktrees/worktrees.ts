@@ -4,7 +4,12 @@ import type { CreateContext } from './create-context.ts';
 import type { CreateWorktreeRequest } from './create-request.ts';
 import { type CreatedWorktree, createWorktree } from './create-worktree.ts';
 import { claimedMainOf, isOwnedBy, listHomes, type ManagedHome } from './managed-home.ts';
-import { pendingIn, type RecoveredCreation, recoverCreations } from './recover-creations.ts';
+import {
+  foreseeCreations,
+  pendingIn,
+  type RecoveredCreation,
+  recoverCreations,
+} from './recover-creations.ts';
 
 /** Isolated checkouts of a repository, one for each task. */
 export interface WorktreeCreation {
@@ -18,18 +23,21 @@ export interface WorktreeCreation {
    *   details.txState `absent` where nothing is left of it
    */
   create(selector: string, request: CreateWorktreeRequest, signal?: AbortSignal): Promise<CreatedWorktree>;
-  /** Finishes or takes back creations whose processes are dead; done at the start as well, and before each creation for its repository. */
-  recover(): Promise<readonly RecoveredCreation[]>;
+  /**
+   * Finishes or takes back creations whose processes are dead; done at the start as well, and before each creation for its repository. A dry
+   * run changes nothing, and goes by the journals alone.
+   */
+  recover(options?: { readonly dryRun?: boolean }): Promise<readonly RecoveredCreation[]>;
 }
 
 export function createWorktreeCreation(context: CreateContext): WorktreeCreation {
   return {
     create: (selector, request, signal) => createWorktree(context, selector, request, signal),
-    recover: () => recoverAll(context),
+    recover: ({ dryRun = false } = {}) => recoverAll(context, dryRun),
   };
 }
 
-async function recoverAll(context: CreateContext): Promise<readonly RecoveredCreation[]> {
+async function recoverAll(context: CreateContext, dryRun: boolean): Promise<readonly RecoveredCreation[]> {
   const root = context.managedRoots.find(({ scheme }) => scheme === 'authority');
   if (root === undefined) return [];
   const found: RecoveredCreation[] = [];
@@ -37,7 +45,8 @@ async function recoverAll(context: CreateContext): Promise<readonly RecoveredCre
   try {
     for (const home of homes) {
       const pending = await pendingIn(home);
-      if (pending.length > 0) found.push(...(await recoverHome(context, home, pending)));
+      if (pending.length === 0) continue;
+      found.push(...(dryRun ? await foreseeCreations(home) : await recoverHome(context, home, pending)));
     }
   } finally {
     for (const home of homes) home[Symbol.dispose]();

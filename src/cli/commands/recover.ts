@@ -1,6 +1,7 @@
 import type { RecoveryReport, Service, WorkspaceRow } from '../../index.ts';
 import { type Command, exitRefused } from '../command.ts';
 import { describeFailure, type FailureReport } from '../failure.ts';
+import { describeWorktrees, recoverWorktrees } from './recovered-worktrees.ts';
 import { withService } from './with-service.ts';
 
 type RootOutcome = { readonly root: string } & (
@@ -11,22 +12,30 @@ type RootOutcome = { readonly root: string } & (
 export const recover: Command = {
   name: 'recover',
   usage: '[--dry-run]',
-  summary: 'Finish or undo what a killed process left below the registered directories.',
+  summary: 'Finish or undo what a killed process left below the registered directories and of worktrees.',
   help: ['  --dry-run       only say what would be done'],
   options: { 'dry-run': { type: 'boolean' } },
   positionals: [0, 0],
   run: async (invocation) => {
     const dryRun = invocation.values['dry-run'] === true;
-    const outcomes = await withService(invocation, async (service) => {
-      const found: RootOutcome[] = [];
+    const recoverAll = async (service: Service) => {
+      const roots: RootOutcome[] = [];
       for (const row of (await service.workspaces?.list()) ?? [])
-        found.push(await recoverRoot(service, row, dryRun));
-      return found;
+        roots.push(await recoverRoot(service, row, dryRun));
+      return { roots, worktrees: await recoverWorktrees(service, dryRun) };
+    };
+    // A start that recovers would leave nothing to tell, and nothing for a dry run to leave alone.
+    const { roots, worktrees } = await withService(invocation, recoverAll, {
+      recoverWorktreesAtStart: false,
     });
-    const complete = outcomes.every((outcome) => 'report' in outcome && outcome.report.complete);
+    const complete =
+      roots.every((outcome) => 'report' in outcome && outcome.report.complete) && !('failure' in worktrees);
     const { terminal, json } = invocation;
-    if (json) terminal.print(JSON.stringify({ ok: complete, dryRun, roots: outcomes }));
-    else for (const line of outcomes.flatMap((outcome) => describe(outcome, dryRun))) terminal.print(line);
+    if (json) terminal.print(JSON.stringify({ ok: complete, dryRun, roots, worktrees }));
+    else {
+      const lines = roots.flatMap((outcome) => describe(outcome, dryRun));
+      for (const line of [...lines, ...describeWorktrees(worktrees, dryRun)]) terminal.print(line);
+    }
     return complete ? 0 : exitRefused;
   },
 };
