@@ -21,6 +21,9 @@ export {
   isAuthorityError,
 } from './errors/index.ts';
 export type * from './files/workspace-files.ts';
+export type * from './forge/forge.ts';
+export type { ForgeHost, ForgeHosts } from './forge/forge-hosts.ts';
+export { createGitHubForge } from './forge/github-forge.ts';
 export type { WorkspaceRegistry, WorkspaceRow } from './registry/workspace-registry.ts';
 export type { Logger } from './service/logger.ts';
 export {

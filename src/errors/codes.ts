@@ -38,8 +38,8 @@ export const errorCodes: typeof requestCodes &
   typeof accessCodes &
   typeof fileCodes &
   typeof gitCodes &
-  typeof actionCodes &
   typeof forgeCodes &
+  typeof actionCodes &
   typeof archiveCodes &
   typeof creationCodes &
   typeof sessionCodes &
@@ -49,8 +49,8 @@ export const errorCodes: typeof requestCodes &
   ...accessCodes,
   ...fileCodes,
   ...gitCodes,
-  ...actionCodes,
   ...forgeCodes,
+  ...actionCodes,
   ...archiveCodes,
   ...creationCodes,
   ...sessionCodes,

@@ -49,6 +49,7 @@ import { createRepositoryReads } from './repository-reads.ts';
 import type { ServiceOptions } from './service-options.ts';
 import { createSessions } from './sessions.ts';
 import { createUserReader } from './user-reader.ts';
+import { verifiedPullsOf } from './verified-pulls-of.ts';
 import { createWorkspaces } from './workspaces.ts';
 
 /**
@@ -178,7 +179,7 @@ async function compose(
     registry: embedded ?? registry,
     registrar: options.workspaceRegistrar ?? (workspaces === null ? null : registrarOf(workspaces)),
     managedRoots,
-    pulls: options.verifiedPulls ?? null,
+    pulls: options.verifiedPulls ?? (options.forge ? verifiedPullsOf(options.forge) : null),
     network,
     tellProgress: ({ selector, ...progress }) =>
       events.tellProgress(selector, { task: 'create-worktree', ...progress }),

@@ -30,7 +30,10 @@ export interface ServiceOptions {
   readonly workspaceRegistrar?: WorkspaceRegistrar;
   /** Asks the forge for pull requests that worktrees are made of; default: they are not offered. */
   readonly verifiedPulls?: VerifiedPulls;
-  /** Who is asked about pull requests and issues; default: nobody. */
+  /**
+   * Who is asked about pull requests and issues; also for those that worktrees are made of unless `verifiedPulls` is given;
+   * default: nobody.
+   */
   readonly forge?: Forge | null;
   /** False: what killed processes left of worktrees waits until it is asked for, so that whoever asks is told of it. Default true. */
   readonly recoverWorktreesAtStart?: boolean;

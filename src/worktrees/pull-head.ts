@@ -26,7 +26,7 @@ const ownedShape = /^refs\/workspace-authority\/pull\/(\d+)-(\d+)-(\d+)-([0-9a-f
 /**
  * Asks the forge for the pull request, and fetches its head from `origin`, outside every turn. What comes must be the commit that the forge
  * named.
- * @throws `not_offered` where no forge is asked | `remote_missing` | `ref_moved` (details.reason `pull-head`) | as the forge and Git do
+ * @throws `not_offered` where no forge is asked | `remote_missing` | `pull_request_head_moved` (both commits) | as the forge and Git do
  */
 export async function holdPull(
   context: CreateContext,
@@ -48,7 +48,8 @@ export async function holdPull(
     await runWriting(git, writeCommands.fetchRef(place, remote, pull.remoteRef, ref, network), signal);
     const found = (await readRefTips(capability, git, [ref], signal)).get(ref);
     if (found?.commit === pull.headOid) return held;
-    throw new AuthorityError('ref_moved', { details: { reason: 'pull-head' } });
+    const details = { expectedHeadOid: pull.headOid, headOid: found?.commit ?? null };
+    throw new AuthorityError('pull_request_head_moved', { details });
   } catch (error) {
     await held[Symbol.asyncDispose]();
     throw error;

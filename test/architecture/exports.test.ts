@@ -16,6 +16,7 @@ const entryPoints = [
     module: library,
     names: [
       'AuthorityError',
+      'createGitHubForge',
       'createService',
       'defaultStateDirectory',
       'errorCodes',

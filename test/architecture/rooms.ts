@@ -17,7 +17,7 @@ export const roomRules: Readonly<Record<string, RoomRule>> = {
   files: { rooms: ['errors', 'capability', 'mutation'] },
   archive: { rooms: ['errors', 'capability', 'mutation'] },
   git: { rooms: ['errors', 'capability'] },
-  forge: { rooms: [], types: ['git/values.ts', 'git/remote-address.ts'] },
+  forge: { rooms: ['errors'], files: ['git/values.ts', 'git/remote-address.ts'] },
   proof: { rooms: ['errors', 'capability', 'git'] },
   authority: {
     rooms: ['errors', 'capability', 'proof'],
@@ -76,18 +76,21 @@ export const roomRules: Readonly<Record<string, RoomRule>> = {
     types: ['registry/workspace-registry.ts', 'sessions/session-guard.ts'],
   },
   cli: { rooms: [], files: ['index.ts', 'http/index.ts'] },
-  index: { rooms: ['errors', 'capability', 'registry', 'files', 'authority', 'service'] },
+  index: { rooms: ['errors', 'capability', 'registry', 'files', 'forge', 'authority', 'service'] },
 };
 
 /** Packages, and the rooms they may be used in. Any package that is not named here is refused. */
 export const packageRules: Readonly<Record<string, readonly string[]>> = {
+  '@octokit/core': ['forge'],
+  '@octokit/plugin-retry': ['forge'],
+  '@octokit/plugin-throttling': ['forge'],
   'content-type': ['http'],
   cookie: ['http'],
   express: ['http'],
   'express-rate-limit': ['http'],
   helmet: ['http'],
   pino: ['http'],
-  zod: ['http'],
+  zod: ['http', 'forge'],
   'pkg-prebuilds': ['native'],
 };
 

@@ -30,4 +30,14 @@ export const forgeCodes = {
     title: 'What the forge answered cannot be believed.',
   },
   forge_refused: { kind: 'conflict', status: 502, title: 'The forge refused.' },
+  pull_request_exists: {
+    kind: 'conflict',
+    status: 409,
+    title: 'There is an open pull request of this branch already.',
+  },
+  pull_request_head_moved: {
+    kind: 'conflict',
+    status: 409,
+    title: 'The head of the pull request is no longer the commit that was meant.',
+  },
 } as const;
