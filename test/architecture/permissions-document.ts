@@ -103,7 +103,8 @@ export function permissionsDocument(): string {
   return [
     introduction,
     '## Services of the host\n',
-    'Asked at use; the plugin changes nothing there but the one route that it adds and takes away.\n',
+    'Asked at use. The plugin changes nothing there but the one route that it adds and takes away, and the rows of `workspaceRegistry` for managed worktrees: it\n' +
+      'creates them, and deletes them by the id that they had before the worktree went.\n',
     ...hostServices().map((name) => `- \`${name}\``),
     '',
     '## Git\n',
