@@ -1,10 +1,7 @@
 import type { RepositoryCapability } from '../capability/repository-capability.ts';
 import { AuthorityError } from '../errors/index.ts';
-import { malformedOutput, runExpecting } from '../git/expect-success.ts';
-import { pinnedPlace } from '../git/pinned-place.ts';
-import { readCommands } from '../git/read-commands.ts';
+import { readOriginAddress } from '../git/origin-address.ts';
 import type { GitRunner } from '../git/run-git.ts';
-import { parseSettings } from '../git/setting.ts';
 import { parseRemoteName, type RemoteName } from '../git/values.ts';
 
 /**
@@ -17,14 +14,7 @@ export async function requireRemote(
   reasonKey: `actions.${string}`,
   signal?: AbortSignal,
 ): Promise<RemoteName> {
-  const command = readCommands.configuration(pinnedPlace(capability));
-  const settings = parseSettings(await runExpecting(git, command, signal));
-  if (settings === null) throw malformedOutput(command);
   const name = parseRemoteName('origin');
-  const isThere = settings.some(
-    ({ section, subsection, variable, value }) =>
-      section === 'remote' && subsection === name && variable === 'url' && Boolean(value),
-  );
-  if (name !== null && isThere) return name;
+  if (name !== null && (await readOriginAddress(capability, git, signal)) !== null) return name;
   throw new AuthorityError('remote_missing', { details: { reasonKey } });
 }

@@ -99,8 +99,6 @@ export class GitHubClient {
 /** The error of a question for reading that the forge refuses. */
 export function graphqlFailureOf(type: string | null): AuthorityError {
   if (type === 'NOT_FOUND') return new AuthorityError('forge_not_found');
-  if (type === 'RATE_LIMITED')
-    return new AuthorityError('forge_rate_limited', { details: { retryAfter: 60 } });
   if (type === 'FORBIDDEN' || type === 'INSUFFICIENT_SCOPES')
     return new AuthorityError('forge_unauthenticated');
   return new AuthorityError('forge_response_invalid', { details: { reason: 'graphql' } });

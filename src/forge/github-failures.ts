@@ -17,7 +17,7 @@ export function readFailureOf(error: unknown): AuthorityError {
   const waiting = retryAfterOf(status, response);
   if (waiting !== null) return new AuthorityError('forge_rate_limited', { details: { retryAfter: waiting } });
   if (status === 401 || status === 403) return new AuthorityError('forge_unauthenticated');
-  if (status === 404 || status === 410) return new AuthorityError('forge_not_found');
+  if (status === 404 || status === 410) return new AuthorityError('forge_not_found', { details: { status } });
   if (typeof status === 'number' && status >= 500 && response !== undefined)
     return new AuthorityError('forge_unavailable', { details: { status } });
   return new AuthorityError('forge_response_invalid', {
@@ -27,6 +27,7 @@ export function readFailureOf(error: unknown): AuthorityError {
 
 /** As for reading, but a change that the forge understood and does not do is refused, with its words. */
 export function changeFailureOf(error: unknown): AuthorityError {
+  if (error instanceof AuthorityError) return error;
   const status = statusOf(error);
   const failure = readFailureOf(error);
   const isRefusal = status === 403 || status === 405 || status === 409 || status === 422;
@@ -69,12 +70,20 @@ function shortened(text: string): string {
 
 /** Seconds to wait, null where no limit was met (GitHub, "Rate limits for the REST API"). */
 function retryAfterOf(status: unknown, response: Failure['response']): number | null {
-  if (status !== 403 && status !== 429) return null;
+  // The plugin that spaces questions throws the answer to one of GraphQL that met a limit, without a status.
+  const isGraphqlLimit = status === undefined && errorTypesOf(response).includes('RATE_LIMITED');
+  if (status !== 403 && status !== 429 && !isGraphqlLimit) return null;
   const headers = response?.headers ?? {};
   const after = Number(headers['retry-after'] ?? Number.NaN);
   if (Number.isInteger(after) && after >= 0) return Math.min(after, 3600);
   const reset = Number(headers['x-ratelimit-reset'] ?? Number.NaN);
   if (headers['x-ratelimit-remaining'] === '0' && Number.isInteger(reset))
     return Math.min(Math.max(Math.ceil(reset - Date.now() / 1000), 1), 3600);
-  return status === 429 || /rate limit/i.test(messageOf({ response })) ? 60 : null;
+  return status === 429 || isGraphqlLimit || /rate limit/i.test(messageOf({ response })) ? 60 : null;
+}
+
+function errorTypesOf(response: Failure['response']): readonly unknown[] {
+  const { errors } = (response?.data ?? {}) as { readonly errors?: unknown };
+  if (!Array.isArray(errors)) return [];
+  return errors.map((one: unknown) => (one as { readonly type?: unknown } | null)?.type);
 }

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { AuthorityError } from '../errors/index.ts';
+import { AuthorityError, isAuthorityError } from '../errors/index.ts';
 import type { ForgeIdentity } from '../git/remote-address.ts';
 import { type BranchName, parseBranchName } from '../git/values.ts';
 import { AnswerCache } from './answer-cache.ts';
@@ -141,7 +141,9 @@ export function createGitHubForge(hosts: ForgeHosts): Forge {
     async issues(name, limit, signal) {
       const found: ForgeItem[] = [];
       for (let page = 1; page <= mostIssuePages && found.length < limit; page += 1) {
-        const answers = await list(name, '/issues', { per_page: 100, page }, issuesAnswer, signal);
+        const answers = await list(name, '/issues', { per_page: 100, page }, issuesAnswer, signal).catch(
+          noneWhereOff,
+        );
         const issues = answers.filter(({ pull_request }) => pull_request === undefined);
         found.push(...issues.map((answer) => issueOf(name.host, answer)));
         if (answers.length < 100) break;
@@ -204,6 +206,13 @@ export function createGitHubForge(hosts: ForgeHosts): Forge {
     invalidate: (name) => cache.forget(keyOf(name)),
   };
   return { ...reads, ...createGitHubChanges(clientOf, reads) };
+}
+
+/** A repository whose issues are off answers 410 to the list of them; one that is not there, 404. */
+function noneWhereOff(error: unknown): readonly never[] {
+  if (isAuthorityError(error) && error.code === 'forge_not_found' && error.details['status'] === 410)
+    return [];
+  throw error;
 }
 
 /** Without regard to case, as forges take it; the end keeps `a/b` from being the beginning of `a/bc`. */

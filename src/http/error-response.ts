@@ -6,7 +6,7 @@ import { describeProblem, problemType } from './problem.ts';
 import { answerHeaders } from './send-answer.ts';
 
 /** Seconds after which a retryable request may be sent again, where nothing better is known. */
-const retryAfterSeconds = '1';
+const usualRetrySeconds = 1;
 
 /** An unread body up to this size is read away, so that the connection can be used again. */
 const drainedBytes = 64 * 1024;
@@ -28,7 +28,8 @@ export function sendError(exchange: Exchange, error: AuthorityError): void {
   const headers = answerHeaders(exchange);
   headers.push('Content-Type', problemType, 'Content-Length', String(Buffer.byteLength(text)));
   if (problem.etag !== undefined) headers.push('ETag', problem.etag);
-  if (problem.retryable && !response.hasHeader('Retry-After')) headers.push('Retry-After', retryAfterSeconds);
+  if (problem.retryable && !response.hasHeader('Retry-After'))
+    headers.push('Retry-After', retryAfterOf(error));
   const unread = unreadBytes(exchange);
   if (unread > drainedBytes || error.code === 'shutting_down' || awaitsContinue(request)) {
     headers.push('Connection', 'close');
@@ -36,6 +37,12 @@ export function sendError(exchange: Exchange, error: AuthorityError): void {
   response.writeHead(error.status, headers);
   if (unread <= drainedBytes || awaitsContinue(request)) response.end(text);
   else linger(exchange, text);
+}
+
+/** What the forge, or whoever else was met on the way, wants to be left alone for. */
+function retryAfterOf({ details }: AuthorityError): string {
+  const known = details['retryAfter'];
+  return String(typeof known === 'number' && Number.isInteger(known) ? known : usualRetrySeconds);
 }
 
 /** Bytes of the body that may still arrive; a body without a declared length may be any size. */

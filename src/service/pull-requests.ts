@@ -3,12 +3,10 @@ import { inRepository, inRepositoryOrNull } from '../authority/in-repository.ts'
 import type { RepositoryCapability } from '../capability/repository-capability.ts';
 import { AuthorityError, type ErrorCode, isAuthorityError } from '../errors/index.ts';
 import type { Forge, ForgeItem, PullItem } from '../forge/forge.ts';
-import { malformedOutput, runExpecting } from '../git/expect-success.ts';
-import { pinnedPlace } from '../git/pinned-place.ts';
-import { readCommands } from '../git/read-commands.ts';
+import { readOriginAddress } from '../git/origin-address.ts';
 import { type ForgeIdentity, parseForgeIdentity } from '../git/remote-address.ts';
 import type { GitRunner } from '../git/run-git.ts';
-import { parseSettings } from '../git/setting.ts';
+import { assertExpectedRepository } from './expected-repository.ts';
 
 /** A pull request or an issue, and the repository it is of. */
 export type PlacedItem = ForgeIdentity & (PullItem | ForgeItem);
@@ -75,9 +73,8 @@ export function createPullRequests({ authority, git, forge }: PullRequestsOption
     find(selector, { number, kind, expected }, signal) {
       const read = async (capability: RepositoryCapability): Promise<PlacedItem> => {
         const name = await identityOfOrigin(capability, git, signal);
-        if (name === null)
-          throw new AuthorityError('forge_remote_missing', { details: { authState: 'no_remote' } });
-        if (expected !== undefined && !isSame(name, expected)) throw changed();
+        if (name === null) throw new AuthorityError('forge_remote_missing');
+        if (expected !== undefined) assertExpectedRepository(name, expected);
         if (forge === null) throw new AuthorityError('forge_not_configured');
         const pull = async () => ({ ...name, ...(await forge.pull(name, number, signal)) });
         const issue = async () => ({ ...name, ...(await forge.issue(name, number, signal)) });
@@ -95,16 +92,8 @@ async function identityOfOrigin(
   git: GitRunner,
   signal?: AbortSignal,
 ): Promise<ForgeIdentity | null> {
-  const command = readCommands.configuration(pinnedPlace(capability));
-  const settings = parseSettings(await runExpecting(git, command, signal));
-  if (settings === null) throw malformedOutput(command);
-  // Git takes the first address of a remote to fetch from (git-config(1), `remote.<name>.url`).
-  const setting = settings.find(
-    ({ section, subsection, variable }) =>
-      section === 'remote' && subsection === 'origin' && variable === 'url',
-  );
-  if (setting?.value == null) return null;
-  return parseForgeIdentity(Buffer.from(setting.value, 'latin1').toString('utf8'));
+  const address = await readOriginAddress(capability, git, signal);
+  return address === null ? null : parseForgeIdentity(address);
 }
 
 async function listBoth(
@@ -119,9 +108,8 @@ async function listBoth(
   ]);
   signal?.throwIfAborted();
   if (pulls.status === 'rejected' && issues.status === 'rejected') {
-    const error = isLimit(issues.reason) ? issues.reason : pulls.reason;
-    if (isAuthorityError(error) && error.code === 'forge_unauthenticated')
-      return { ...unasked('unauthenticated'), repository: name };
+    const error = isCode(issues.reason, 'forge_rate_limited') ? issues.reason : pulls.reason;
+    if (isCode(error, 'forge_unauthenticated')) return { ...unasked('unauthenticated'), repository: name };
     throw error;
   }
   const found = [pulls, issues].flatMap((side) => (side.status === 'fulfilled' ? side.value : []));
@@ -144,7 +132,7 @@ function partial(partialSide: 'pulls' | 'issues', reason: unknown) {
 function onlyOne(answers: readonly PromiseSettledResult<PlacedItem>[]): PlacedItem {
   const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
   const failed = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason] : []));
-  const unclear = failed.find((reason) => !(isAuthorityError(reason) && reason.code === 'forge_not_found'));
+  const unclear = failed.find((reason) => !isCode(reason, 'forge_not_found'));
   if (unclear !== undefined) throw unclear;
   if (found.length > 1)
     throw new AuthorityError('forge_response_invalid', { details: { reason: 'ambiguous' } });
@@ -156,22 +144,8 @@ function unasked(authState: ForgeState): PullListing {
   return { isGit: true, items: [], authState };
 }
 
-function isLimit(reason: unknown): boolean {
-  const code: ErrorCode = 'forge_rate_limited';
+function isCode(reason: unknown, code: ErrorCode): boolean {
   return isAuthorityError(reason) && reason.code === code;
-}
-
-/** Forges tell the case of no name apart. */
-function isSame(left: ForgeIdentity, right: ForgeIdentity): boolean {
-  const textOf = ({ host, owner, repo }: ForgeIdentity) => `${host}/${owner}/${repo}`.toLowerCase();
-  return textOf(left) === textOf(right);
-}
-
-function changed(): AuthorityError {
-  return new AuthorityError('identity_changed', {
-    details: { what: 'origin' },
-    legacy: 'repository identity changed',
-  });
 }
 
 /** What has no time is the oldest. */

@@ -3,15 +3,14 @@ import type { Forge } from '../forge/forge.ts';
 import { parseForgeIdentity } from '../git/remote-address.ts';
 import { parseBranchName, parseRefName } from '../git/values.ts';
 import type { VerifiedPulls } from '../worktrees/verified-pulls.ts';
+import { assertExpectedRepository } from './expected-repository.ts';
 
 /** Verifies by a forge: `origin` names the repository, a caller can only agree, and everything else comes from the forge now. */
 export function verifiedPullsOf(forge: Forge): VerifiedPulls {
   return {
     async verify({ host, owner, repo, number }, originAddress, signal) {
       const name = parseForgeIdentity(originAddress);
-      const isMeant =
-        name !== null && isSame(name.host, host) && isSame(name.owner, owner) && isSame(name.repo, repo);
-      if (!isMeant) throw new AuthorityError('repository_identity_changed');
+      assertExpectedRepository(name, { host, owner, repo });
       const pull = await forge.pull(name, number, signal);
       const forkOwner = pull.headOwnerLogin === null ? null : parseBranchName(pull.headOwnerLogin);
       const remoteRef = parseRefName(`refs/pull/${number}/head`);
@@ -28,9 +27,4 @@ export function verifiedPullsOf(forge: Forge): VerifiedPulls {
       };
     },
   };
-}
-
-/** Forges take names of hosts, owners and repositories without regard to case. */
-function isSame(one: string, other: string): boolean {
-  return one.toLowerCase() === other.toLowerCase();
 }

@@ -3,6 +3,7 @@ import type { RepositoryCapability } from '../capability/repository-capability.t
 import type { ConfigurationGate } from '../git/configuration-gate.ts';
 import { malformedOutput, runExpecting } from '../git/expect-success.ts';
 import { brokenHead } from '../git/head-commit.ts';
+import { originAddressIn } from '../git/origin-address.ts';
 import { pinnedPlace } from '../git/pinned-place.ts';
 import { readCommands } from '../git/read-commands.ts';
 import { parseForgeIdentity, shownRemoteAddress } from '../git/remote-address.ts';
@@ -78,7 +79,7 @@ export async function readSnapshot(
   const unshown = {
     unmerged: status?.unmerged ?? null,
     untrackedRepositories: status?.repositories ?? null,
-    hasOrigin: settings === undefined ? null : settings.some(isOriginUrl),
+    hasOrigin: settings === undefined ? null : originAddressIn(settings) !== null,
   };
   return { facts, unshown, ignoredDirectories: status?.ignoredDirectories ?? null, lasting: stages.lasting };
 }
@@ -153,16 +154,10 @@ function describeStatus(status: StatusCounts | undefined) {
   return { dirty: changedFileCount > 0, changedFileCount, untrackedCount: status.untracked };
 }
 
-/** Git takes the first address of a remote to fetch from (git-config(1), `remote.<name>.url`). */
 function describeRemote(settings: readonly Setting[] | undefined) {
-  const setting = settings?.find(isOriginUrl);
-  if (setting === undefined || setting.value === null) return { remote: null, github: null };
-  const address = Buffer.from(setting.value, 'latin1').toString('utf8');
+  const address = settings === undefined ? null : originAddressIn(settings);
+  if (address === null) return { remote: null, github: null };
   return { remote: shownRemoteAddress(address), github: parseForgeIdentity(address) };
-}
-
-function isOriginUrl({ section, subsection, variable }: Setting): boolean {
-  return section === 'remote' && subsection === 'origin' && variable === 'url';
 }
 
 function describeKnown(head: HeadFacts | undefined, stages: Stages, differences: Differences) {

@@ -17,10 +17,11 @@ export async function listDeferred(
   await using main = await context.authority.authorizeRepository(selector, signal);
   assertMain(main, 'deferred recovery requires the registered main checkout');
   using tombstones = await openTombstones(context);
+  const listed = await readListed(main, context.git);
   const found: DeferredWorkspace[] = [];
   for (const id of await tombstones.ids()) {
     const tombstone = await tombstones.read(id);
-    if (tombstone === null || !(await isHonoured(context, main, tombstone))) continue;
+    if (tombstone === null || !(await isHonoured(context, main, listed, tombstone))) continue;
     const { workspaceId, path, createdAt } = tombstone;
     found.push({ token: id, workspaceId, path, sessionIds: [], createdAt });
   }
@@ -45,7 +46,9 @@ export async function finalizeDeferred(
       await main.assertCurrent(signal);
       using tombstones = await openTombstones(context);
       const tombstone = await tombstones.read(token);
-      if (tombstone === null || !(await isHonoured(context, main, tombstone))) throw notDeferred();
+      const listed = await readListed(main, context.git);
+      if (tombstone === null || !(await isHonoured(context, main, listed, tombstone)))
+        throw new AuthorityError('deferred_workspace_unavailable');
       const { workspaceId, path } = tombstone;
       const removed = await remove({ id: workspaceId, path }).catch((error: unknown) => {
         if (!isAuthorityError(error) || error.code !== 'registry_unavailable') throw error;
@@ -82,10 +85,10 @@ function assertMain({ kind, root, repository }: RepositoryCapability, legacy: st
 async function isHonoured(
   context: ArchiveContext,
   main: RepositoryCapability,
+  listed: Awaited<ReturnType<typeof readListed>>,
   { mainRoot, path }: Tombstone,
 ): Promise<boolean> {
-  if (mainRoot !== main.root || !(await isGone(context, path))) return false;
-  return !(await readListed(main, context.git)).some((row) => row.path === path);
+  return mainRoot === main.root && !listed.some((row) => row.path === path) && (await isGone(context, path));
 }
 
 async function isGone({ openRoot }: ArchiveContext, path: string): Promise<boolean> {
@@ -95,8 +98,4 @@ async function isGone({ openRoot }: ArchiveContext, path: string): Promise<boole
   } catch (error) {
     return codeOf(error) === 'ENOENT';
   }
-}
-
-function notDeferred(): AuthorityError {
-  return new AuthorityError('deferred_workspace_unavailable');
 }

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { currentProcess, stateOf } from '../capability/process-owner.ts';
 import type { RepositoryCapability } from '../capability/repository-capability.ts';
 import { AuthorityError } from '../errors/index.ts';
-import { malformedOutput, runExpecting } from '../git/expect-success.ts';
+import { runExpecting } from '../git/expect-success.ts';
+import { readOriginAddress } from '../git/origin-address.ts';
 import { pinnedPlace } from '../git/pinned-place.ts';
 import { readCommands } from '../git/read-commands.ts';
 import { readRefTips } from '../git/ref-tips.ts';
 import type { GitRunner } from '../git/run-git.ts';
 import { runWriting } from '../git/run-writing.ts';
-import { parseSettings } from '../git/setting.ts';
 import { parseRefName, parseRemoteName, type RefName } from '../git/values.ts';
 import { writeCommands } from '../git/write-commands.ts';
 import type { CreateContext } from './create-context.ts';
@@ -37,7 +37,7 @@ export async function holdPull(
   const { git, configuration, pulls, network } = context;
   if (pulls === null) throw new AuthorityError('not_offered', { details: { reason: 'no-forge' } });
   const remote = parseRemoteName('origin');
-  const address = await originAddress(capability, git, signal);
+  const address = await readOriginAddress(capability, git, signal);
   if (remote === null || address === null) throw new AuthorityError('remote_missing');
   const pull = await pulls.verify(selector, address, signal);
   const ref = privateRef();
@@ -79,18 +79,4 @@ function privateRef(): RefName {
   const ref = parseRefName(`${prefix}${pid}-${startTime}-${pidNamespace}-${boot}-${randomUUID()}`);
   if (ref === null) throw new AuthorityError('internal_error');
   return ref;
-}
-
-async function originAddress(
-  capability: RepositoryCapability,
-  git: GitRunner,
-  signal?: AbortSignal,
-): Promise<string | null> {
-  const command = readCommands.configuration(pinnedPlace(capability));
-  const settings = parseSettings(await runExpecting(git, command, signal));
-  if (settings === null) throw malformedOutput(command);
-  const isUrl = (one: (typeof settings)[number]) =>
-    one.section === 'remote' && one.subsection === 'origin' && one.variable === 'url';
-  // Git fetches from the first one.
-  return settings.find(isUrl)?.value || null;
 }

@@ -1,17 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, writeFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { assert, expect, it, onTestFinished } from 'vitest';
 import { type ProcessOwner, runningProcess } from '../../src/capability/process-owner.ts';
 import { runCommandLine } from '../../src/cli/run.ts';
-import { type BranchName, type CommitOid, parseBranchName, parseCommitOid } from '../../src/git/values.ts';
-import { journalName, printJournal } from '../../src/worktrees/journal.ts';
+import { journalName } from '../../src/worktrees/journal.ts';
 import { git, makeRepository } from '../support/http-lab.ts';
 import { addOwnWorktree } from '../support/http-worktrees.ts';
+import { deadOwner, leaveCreation } from '../support/left-creation.ts';
 import { temporaryDirectory } from '../support/state.ts';
-
-const dead: ProcessOwner = { pid: '1', startTime: '1', pidNamespace: '1', boot: '00000000' };
 
 it('R25, W42: recover tells in a dry run and then does what a dead process left of creations, and leaves those of a live one', async () => {
   const sandbox = await temporaryDirectory();
@@ -30,36 +28,11 @@ it('R25, W42: recover tells in a dry run and then does what a dead process left 
   });
   await once(live, 'spawn');
   onTestFinished(() => void live.kill());
-  const oid = parseCommitOid((await git(main, 'rev-parse', 'HEAD')).trim()) as CommitOid;
-  const leave = async (txId: string, owner: ProcessOwner) => {
-    const plan = {
-      leaf: `left-${txId}`,
-      branch: parseBranchName(txId) as BranchName,
-      oid,
-      ownsBranch: true,
-      intent: 'branch-off',
-      baseOid: oid,
-      baseName: null,
-      copiedFrom: null,
-      upstream: null,
-      sourceTitle: null,
-      pullNumber: null,
-      createdAtMs: 1,
-    } as const;
-    const journal = {
-      txId,
-      fingerprint: null,
-      owner,
-      phase: 'prepared',
-      plan,
-      root: null,
-      gitDirectory: null,
-    } as const;
-    await writeFile(join(home, journalName(txId)), printJournal(journal), { mode: 0o600 });
-    return join(home, plan.leaf);
-  };
+  const oid = (await git(main, 'rev-parse', 'HEAD')).trim();
+  const leave = (txId: string, owner: ProcessOwner) =>
+    leaveCreation(home, { branch: txId, oid, txId }, { owner });
   const [ours, theirs] = ['transaction-of-the-dead', 'transaction-of-the-living'];
-  const gone = await leave(ours, dead);
+  const gone = await leave(ours, deadOwner);
   const owner = runningProcess(live.pid ?? 0);
   assert(owner !== null);
   const kept = await leave(theirs, owner);

@@ -209,9 +209,9 @@ it('R21: a host that no operator named is asked nothing, and no token goes over 
 const origins: readonly (readonly [string, string])[] = [
   ['https://forge.example/Owner/repo.git', 'ok'],
   ['git@forge.example:owner/REPO', 'ok'],
-  ['https://other.example/owner/repo', 'repository_identity_changed'],
-  ['https://forge.example/owner/other', 'repository_identity_changed'],
-  ['/srv/repo.git', 'repository_identity_changed'],
+  ['https://other.example/owner/repo', 'identity_changed'],
+  ['https://forge.example/owner/other', 'identity_changed'],
+  ['/srv/repo.git', 'identity_changed'],
 ];
 
 it.each(origins)('R21: with origin %s the pull request of a caller is: %s', async (origin, expected) => {

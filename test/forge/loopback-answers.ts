@@ -6,6 +6,7 @@ export interface Asked {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingMessage['headers'];
+  readonly body: string;
 }
 
 export interface LoopbackAnswers extends AsyncDisposable {
@@ -18,10 +19,12 @@ export async function serveAnswers(
   answer: (asked: Asked, response: ServerResponse) => void,
 ): Promise<LoopbackAnswers> {
   const asked: Asked[] = [];
-  const server = createServer((request, response) => {
-    const one = { method: request.method ?? '', url: request.url ?? '', headers: request.headers };
+  const server = createServer(async (request, response) => {
+    const chunks = await request.toArray();
+    const body = Buffer.concat(chunks).toString('utf8');
+    const one = { method: request.method ?? '', url: request.url ?? '', headers: request.headers, body };
     asked.push(one);
-    request.resume().on('end', () => answer(one, response));
+    answer(one, response);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

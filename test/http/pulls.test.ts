@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ErrorCode } from '../../src/errors/index.ts';
 import { createHttpLab, git, type HttpLab } from '../support/http-lab.ts';
 import { createMemoryForge, issueOf, pullOf, type Side } from '../support/memory-forge.ts';
+import { change } from './public-bugs/bug-table.ts';
 
 const memory = createMemoryForge();
 let lab: HttpLab;
@@ -90,6 +91,19 @@ describe('GET /pulls', () => {
     },
   );
 
+  it('R41: a token that the forge refuses for both kinds is said, as one that is missing', async () => {
+    memory.failing.set('pulls', 'forge_unauthenticated').set('issues', 'forge_unauthenticated');
+    const { status, body } = await send('/pulls', { cwd: lab.repo });
+    expect([status, body['items'], body['authState']]).toEqual([200, [], 'unauthenticated']);
+  });
+
+  it('R41: a limit of the forge is passed on in Retry-After', async () => {
+    memory.retryAfter = 77;
+    memory.failing.set('pulls', 'forge_rate_limited').set('issues', 'forge_rate_limited');
+    const answer = await lab.server.send({ path: `/pulls?${new URLSearchParams({ cwd: lab.repo })}` });
+    expect([answer.status, answer.headers['retry-after']]).toEqual([503, '77']);
+  });
+
   it('R41: run-pulls-unauth, run-pulls-nongit, run-pulls-no-cwd: says why nothing was asked', async () => {
     memory.authentication = 'unauthenticated';
     expect(await send('/pulls', { cwd: lab.repo })).toEqual({
@@ -162,4 +176,11 @@ describe('GET /pull', () => {
     const without = await send('/pull', { cwd: plainLab.repo, number: '12' }, plainLab);
     expect([without.status, without.body['authState']]).toEqual([503, 'cli_missing']);
   });
+});
+
+it('R21: run-create-pr-identity: a pull request of another repository than origin makes no worktree, and the forge is not asked', async () => {
+  const pull = { ...repository, owner: 'other', number: 21, headRef: 'main' };
+  const { status, body } = await lab.server.send(change('POST', '/worktrees', { cwd: lab.repo, pull }));
+  expect([status, body?.['error']]).toEqual([409, 'repository identity changed']);
+  expect(memory.asked).toEqual([]);
 });

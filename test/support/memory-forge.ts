@@ -13,6 +13,8 @@ export interface MemoryForge {
   readonly asked: string[];
   /** Of each host. */
   authentication: ForgeAuthentication;
+  /** Seconds that a limit names. */
+  retryAfter: number;
   /** Which code each kind fails with. */
   readonly failing: Map<Side, ErrorCode>;
   /** Back to an empty forge that answers. */
@@ -23,7 +25,7 @@ export function createMemoryForge(): MemoryForge {
   const refuse = (): Promise<never> => Promise.reject(new AuthorityError('forge_refused'));
   const answer = async <Item>(side: Side, items: readonly Item[]): Promise<readonly Item[]> => {
     const code = memory.failing.get(side);
-    if (code !== undefined) throw new AuthorityError(code);
+    if (code !== undefined) throw new AuthorityError(code, { details: { retryAfter: memory.retryAfter } });
     return items;
   };
   const numbered = <Item extends ForgeItem>(items: readonly Item[], number: number): Item => {
@@ -36,12 +38,14 @@ export function createMemoryForge(): MemoryForge {
     issues: [],
     asked: [],
     authentication: 'authenticated',
+    retryAfter: 1,
     failing: new Map(),
     reset() {
       memory.pulls.length = 0;
       memory.issues.length = 0;
       memory.asked.length = 0;
       memory.authentication = 'authenticated';
+      memory.retryAfter = 1;
       memory.failing.clear();
     },
     forge: {
@@ -57,7 +61,10 @@ export function createMemoryForge(): MemoryForge {
         memory.asked.push(`issues ${owner}/${repo} ${limit}`);
         return answer('issues', memory.issues.slice(0, limit));
       },
-      pull: async (_name, number) => numbered(await answer('pulls', memory.pulls), number),
+      pull: async ({ owner, repo }, number) => {
+        memory.asked.push(`pull ${owner}/${repo} ${number}`);
+        return numbered(await answer('pulls', memory.pulls), number);
+      },
       issue: async (_name, number) => numbered(await answer('issues', memory.issues), number),
       repository: refuse,
       openPullsOf: refuse,

@@ -13,7 +13,7 @@ let asked = 0;
 const forge: VerifiedPulls = {
   verify: async ({ number, owner }, address) => {
     asked += 1;
-    if (owner !== 'owner') throw new AuthorityError('repository_identity_changed');
+    if (owner !== 'owner') throw new AuthorityError('identity_changed');
     expect(address).toMatch(/^\//);
     return {
       number,
@@ -91,9 +91,13 @@ it('R25: run-create-pr-fork, run-create-pr-taken, run-create-pr-temp-ref: a fork
 
 it('R25: run-create-pr-wrong-sha: a head that is not the commit of the forge is refused, and nothing is left', async () => {
   const clone = await cloneWithPull('feature');
-  said = { ...said, head: await headOf(at.repo, 'main') };
-  const outcome = await outcomeOf(at.lab.service.worktrees.create(clone, { pull }));
-  expect(outcome).toMatch(/^pull_request_head_moved/);
+  const headOid = said.head;
+  const expectedHeadOid = await headOf(at.repo, 'main');
+  said = { ...said, head: expectedHeadOid };
+  await expect(at.lab.service.worktrees.create(clone, { pull })).rejects.toMatchObject({
+    code: 'pull_request_head_moved',
+    details: { expectedHeadOid, headOid },
+  });
   await expectNoPrivateRef(clone);
   expect((await git(clone, 'branch', '--format=%(refname:short)')).trim()).toBe('main');
 });
@@ -102,7 +106,7 @@ it('R25: a refusal of the forge is the answer, before anything is fetched', asyn
   const clone = await cloneWithPull('feature');
   const other = { ...pull, owner: 'other' };
   const outcome = await outcomeOf(at.lab.service.worktrees.create(clone, { pull: other }));
-  expect(outcome).toBe('repository_identity_changed');
+  expect(outcome).toBe('identity_changed');
 });
 
 it('R41: a transaction is answered again without the forge', async () => {

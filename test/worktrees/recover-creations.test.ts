@@ -2,17 +2,15 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { toStoredIdentity } from '../../src/capability/identity.ts';
-import { type ProcessOwner, runningProcess } from '../../src/capability/process-owner.ts';
-import { type BranchName, type CommitOid, parseBranchName, parseCommitOid } from '../../src/git/values.ts';
-import { type Journal, journalName, printJournal } from '../../src/worktrees/journal.ts';
+import { runningProcess } from '../../src/capability/process-owner.ts';
+import { type Journal, journalName } from '../../src/worktrees/journal.ts';
 import { headOf, useActionLab } from '../actions/action-lab.ts';
 import { git } from '../support/git.ts';
+import { leaveCreation } from '../support/left-creation.ts';
 import { testBinding } from '../support/test-binding.ts';
 
 const at = useActionLab();
 const txId = 'transaction-of-a-test';
-const dead: ProcessOwner = { pid: '1', startTime: '1', pidNamespace: '1', boot: '00000000' };
-
 /** Directory of the worktrees of the repository, by way of a creation that was whole. */
 async function homeOf(): Promise<string> {
   const made = await at.lab.service.worktrees.create(at.repo, { intent: 'branch-off', branchName: 'whole' });
@@ -30,33 +28,7 @@ async function identityOf(path: string) {
 
 /** What a process that died leaves when it has got so far. */
 async function leave(home: string, said: Partial<Journal> = {}): Promise<string> {
-  const oid = parseCommitOid(await headOf(at.repo)) as CommitOid;
-  const plan: Journal['plan'] = {
-    leaf: 'left-task',
-    branch: parseBranchName('task') as BranchName,
-    oid,
-    ownsBranch: true,
-    intent: 'branch-off',
-    baseOid: oid,
-    baseName: null,
-    copiedFrom: null,
-    upstream: null,
-    sourceTitle: null,
-    pullNumber: null,
-    createdAtMs: 1,
-  };
-  const journal: Journal = {
-    txId,
-    fingerprint: null,
-    owner: dead,
-    phase: 'prepared',
-    plan,
-    root: null,
-    gitDirectory: null,
-    ...said,
-  };
-  await writeFile(join(home, journalName(txId)), printJournal(journal), { mode: 0o600 });
-  return join(home, plan.leaf);
+  return leaveCreation(home, { branch: 'task', oid: await headOf(at.repo), txId }, said);
 }
 
 async function recover() {

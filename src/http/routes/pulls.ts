@@ -122,7 +122,8 @@ function withState(error: unknown): unknown {
 }
 
 function factsOf({ code }: AuthorityError): Readonly<Record<string, string>> | null {
-  if (code === 'git_repository_required') return { authState: 'no_remote' };
+  if (code === 'git_repository_required' || code === 'forge_remote_missing')
+    return { authState: 'no_remote' };
   if (code === 'forge_not_found') return { authState: 'error', reason: 'not_found' };
   if (code === 'forge_not_configured') return { authState: 'cli_missing', reason: 'dependency' };
   if (code === 'forge_unauthenticated') return { authState: 'unauthenticated', reason: 'dependency' };
