@@ -66,6 +66,7 @@ const git = {
   ...runner,
   run: (command, signal) =>
     reads.includes(command.name) ? runner.run(command, signal) : step(() => runner.run(command, signal)),
+  runTelling: (command, onProgress, signal) => step(() => runner.runTelling(command, onProgress, signal)),
 };
 const service = await createService({ stateDirectory, prover: 'git', home, binding });
 const creation = createWorktreeCreation({
@@ -82,6 +83,7 @@ const creation = createWorktreeCreation({
   managedRoots: [{ path: join(stateDirectory, 'worktrees'), scheme: 'authority' }],
   pulls: null,
   network: {},
+  tellProgress: () => undefined,
   assertSource: async () => undefined,
   fetch: async () => undefined,
 });
